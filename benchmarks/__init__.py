@@ -1,0 +1,1 @@
+"""Times mindtorch and torch side by side: `make bench`, or `python -m benchmarks --only op/`."""

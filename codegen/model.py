@@ -1,0 +1,492 @@
+"""The data model: what ops.yaml and derivatives.yaml say, as immutable objects.
+
+Only load.py makes these objects; the validator and the emitters read them. ``str(schema)`` gives back the schema string
+exactly as it was read.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal
+
+Kind = Literal["functional", "inplace", "out", "mutable"]
+View = Literal["single", "multi", "detach"]
+FormulaKind = Literal["expression", "non_differentiable", "not_implemented", "auto_linear", "auto_element_wise"]
+SavedKind = Literal["input", "output", "metadata", "value"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in a source file; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+# -------------------- types --------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """The annotation of ``Tensor(a! -> b|c)``: alias sets before and after the call, and whether the call writes."""
+
+    before: tuple[str, ...]
+    write: bool = False
+    after: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        text = "|".join(self.before) + ("!" if self.write else "")
+        return f"{text} -> {'|'.join(self.after)}" if self.after else text
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A node of the type tree: a base type, or ``element?`` or ``element[size]`` around another node."""
+
+    def spelled(self, alias: Alias | None = None) -> str:
+        """The type as a schema writes it, with the alias annotation behind the base type."""
+        raise NotImplementedError
+
+    @property
+    def base(self) -> str:
+        """The name of the innermost type: ``Tensor`` for ``Tensor?[]``."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.spelled()
+
+    @property
+    def is_optional(self) -> bool:
+        return isinstance(self, OptionalType)
+
+    @property
+    def is_list(self) -> bool:
+        """A list, optional or not."""
+        return isinstance(self.without_optional, ListType)
+
+    @property
+    def without_optional(self) -> Type:
+        return self.element if isinstance(self, OptionalType) else self
+
+    @property
+    def holds_tensors(self) -> bool:
+        """Any type built on Tensor: ``Tensor Tensor? Tensor[] Tensor?[]``."""
+        return self.base == "Tensor"
+
+    @property
+    def is_tensor(self) -> bool:
+        """``Tensor`` or ``Tensor?``."""
+        return self.holds_tensors and not self.is_list
+
+    @property
+    def is_tensor_list(self) -> bool:
+        """``Tensor[]`` or ``Tensor?[]``."""
+        return self.holds_tensors and self.is_list
+
+
+@dataclass(frozen=True, slots=True)
+class BaseType(Type):
+    """``Tensor``, ``int``, ``ScalarType`` ..."""
+
+    name: str
+
+    def spelled(self, alias: Alias | None = None) -> str:
+        return f"{self.name}({alias})" if alias else self.name
+
+    @property
+    def base(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalType(Type):
+    """``element?``"""
+
+    element: Type
+
+    def spelled(self, alias: Alias | None = None) -> str:
+        return f"{self.element.spelled(alias)}?"
+
+    @property
+    def base(self) -> str:
+        return self.element.base
+
+
+@dataclass(frozen=True, slots=True)
+class ListType(Type):
+    """``element[]`` or ``element[size]``"""
+
+    element: Type
+    size: int | None = None
+
+    def spelled(self, alias: Alias | None = None) -> str:
+        return f"{self.element.spelled(alias)}[{'' if self.size is None else self.size}]"
+
+    @property
+    def base(self) -> str:
+        return self.element.base
+
+
+# -------------------- schemas --------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a schema. ``default`` is its source text, None when the argument is required."""
+
+    name: str
+    type: Type
+    location: Location
+    default: str | None = None
+    alias: Alias | None = None
+    kwarg_only: bool = False
+
+    def __str__(self) -> str:
+        text = f"{self.type.spelled(self.alias)} {self.name}"
+        return text if self.default is None else f"{text}={self.default}"
+
+    @property
+    def python_name(self) -> str:
+        """The name in generated Python: ``self`` is ``input``, as in torch; keywords get an underscore."""
+        if self.name == "self":
+            return "input"
+        return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
+
+    @property
+    def is_written(self) -> bool:
+        return self.alias is not None and self.alias.write
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """One result of a schema; ``name`` is None when the schema gives none."""
+
+    type: Type
+    name: str | None = None
+    alias: Alias | None = None
+
+    def __str__(self) -> str:
+        text = self.type.spelled(self.alias)
+        return text if self.name is None else f"{text} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSchema:
+    """``base[_].overload(arguments) -> returns``. ``tuple_return`` tells ``-> (Tensor a)`` from ``-> Tensor a``."""
+
+    base: str
+    inplace: bool
+    overload: str
+    arguments: tuple[Argument, ...]
+    returns: tuple[Return, ...]
+    location: Location
+    tuple_return: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name without the overload: ``mul_``."""
+        return f"{self.base}_" if self.inplace else self.base
+
+    @property
+    def full_name(self) -> str:
+        """The name that identifies an op: ``mul_.Tensor``."""
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    def __str__(self) -> str:
+        returns = ", ".join(str(result) for result in self.returns)
+        if self.tuple_return or len(self.returns) != 1:
+            returns = f"({returns})"
+        return f"{self.full_name}({self._argument_text()}) -> {returns}"
+
+    def _argument_text(self) -> str:
+        words = [str(argument) for argument in self.arguments]
+        first = next((i for i, argument in enumerate(self.arguments) if argument.kwarg_only), None)
+        if first is not None:
+            words.insert(first, "*")
+        return ", ".join(words)
+
+    @property
+    def positional(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.arguments if not argument.kwarg_only)
+
+    @property
+    def kwarg_only(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.arguments if argument.kwarg_only)
+
+    @property
+    def self_argument(self) -> Argument | None:
+        return self.argument("self")
+
+    @property
+    def out_arguments(self) -> tuple[Argument, ...]:
+        """What an ``out=`` variant writes to: keyword-only arguments that are written."""
+        return tuple(argument for argument in self.arguments if argument.kwarg_only and argument.is_written)
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """Every argument but the ``out`` ones."""
+        return tuple(argument for argument in self.arguments if not (argument.kwarg_only and argument.is_written))
+
+    @property
+    def tensor_arguments(self) -> tuple[Argument, ...]:
+        """The inputs built on Tensor, lists and optional ones too."""
+        return tuple(argument for argument in self.inputs if argument.type.holds_tensors)
+
+    @property
+    def written_arguments(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.arguments if argument.is_written)
+
+    def argument(self, name: str) -> Argument | None:
+        return next((argument for argument in self.arguments if argument.name == name), None)
+
+    @property
+    def result_names(self) -> tuple[str, ...]:
+        """What formulas call the outputs: their names, ``result`` for a single one, ``result0`` ... otherwise."""
+        if len(self.returns) == 1:
+            return (self.returns[0].name or "result",)
+        return tuple(result.name or f"result{i}" for i, result in enumerate(self.returns))
+
+    @property
+    def kind(self) -> Kind:
+        if self.out_arguments:
+            return "out"
+        if self.inplace:
+            return "inplace"
+        return "mutable" if self.written_arguments else "functional"
+
+
+# -------------------- ops --------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function that the hand-written sources define, as far as its signature tells."""
+
+    name: str
+    parameters: tuple[str, ...]
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An entry of ops.yaml, or a variant derived from one (``derived_from`` names the op it comes from).
+
+    The keys of the entry are attributes. A derived variant has those of its entry, except that the in-place variant
+    has the in-place Python operators, the functional op all others, and an ``out=`` variant none.
+    """
+
+    schema: FunctionSchema
+    family: str
+    location: Location
+    derived_from: str | None = None
+    variants: tuple[str, ...] = ("function",)
+    python_module: str | None = None
+    hidden: bool = False
+    autogen: tuple[str, ...] = ()
+    inplace: str | None = None
+    out: str | None = None
+    numbers: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+    promotion: str | None = None
+    shape: str | None = None
+    view: View | None = None
+    factory: bool = False
+    dispatch: Mapping[str, str] | None = None
+    composite: str | None = None
+    aclnn: str | None = None
+    tags: tuple[str, ...] = ()
+    dtypes: str = "all"
+    samples: str | None = None
+    divergence: str | None = None
+
+    @property
+    def name(self) -> str:
+        """``mul_.Tensor``: unique among all ops."""
+        return self.schema.full_name
+
+    @property
+    def kind(self) -> Kind:
+        return self.schema.kind
+
+    @property
+    def is_composite(self) -> bool:
+        return self.composite is not None
+
+    @property
+    def is_function(self) -> bool:
+        return "function" in self.variants
+
+    @property
+    def is_method(self) -> bool:
+        return "method" in self.variants
+
+
+# -------------------- derivatives --------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SavedValue:
+    """A value that a formula needs from the forward call.
+
+    ``input``     the tensor argument (or tensor list) ``name`` itself
+    ``output``    the output ``name``
+    ``metadata``  ``expression`` of the tensor argument ``name``: ``self.shape``, ``self.stride()``, ``tensors.dtypes``
+    ``value``     the argument ``name``, which is no tensor
+    """
+
+    name: str
+    kind: SavedKind
+    attribute: str = ""
+
+    @property
+    def expression(self) -> str:
+        """What is evaluated when the graph is built, in the schema's names."""
+        return f"{self.name}.{self.attribute}" if self.attribute else self.name
+
+    @property
+    def field(self) -> str:
+        """A name for the node's attribute: ``self_shape`` for ``self.shape``."""
+        return self.expression.replace(".", "_").removesuffix("()")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a formula that stands for one value: ``source[start:end]`` means ``key``.
+
+    ``text`` is what is written there, ``{}`` being the replacement. ``self.size(0)`` has two spans for the key
+    ``self.size()``: ``self.size(`` written as ``{}[`` and the bracket that closes, written as ``]``.
+    """
+
+    start: int
+    end: int
+    key: str
+    text: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula and everything that can be known of it without running it.
+
+    ``targets``           the arguments whose gradient a backward formula gives; the output whose tangent a forward one gives
+    ``names``             every name it uses, dotted where a dot has a meaning (``needs_input_grad.self``, ``self.shape``)
+    ``saved``             what it needs from the forward call
+    ``grads``             the indices of the output gradients it uses
+    ``primals tangents``  the arguments used as ``<name>_p`` and ``<name>_t`` (forward formulas)
+    ``helpers ops``       the functions of formulas.py and the ops that it calls
+    """
+
+    kind: FormulaKind
+    source: str
+    location: Location
+    targets: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
+    saved: tuple[SavedValue, ...] = ()
+    grads: tuple[int, ...] = ()
+    primals: tuple[str, ...] = ()
+    tangents: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def uses_grad(self) -> bool:
+        return bool(self.grads)
+
+    @property
+    def is_expression(self) -> bool:
+        return self.kind == "expression"
+
+    def rewritten(self, names: Mapping[str, str]) -> str:
+        """The source with every name that ``names`` has replaced by the text that stands for it.
+
+        Keys are names as in ``names``: ``other``, ``self.shape``, ``grads[1]``, ``needs_input_grad.self``, ``sum``.
+        """
+        return reduce(lambda text, span: _substitute(text, span, names), reversed(self.spans), self.source)
+
+
+def _substitute(text: str, span: Span, names: Mapping[str, str]) -> str:
+    """Replace one span; spans come last first, so that earlier positions stay right."""
+    replacement = names.get(span.key)
+    if replacement is None:
+        return text
+    return text[: span.start] + span.text.replace("{}", replacement) + text[span.end :]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedUse:
+    """A saved value and the arguments whose gradients need it: it is kept only when one of those is wanted."""
+
+    value: SavedValue
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """An entry of derivatives.yaml: how to differentiate ``op`` (and its in-place variant)."""
+
+    op: Op
+    node: str
+    backward: tuple[Formula, ...]
+    forward: tuple[Formula, ...]
+    output_differentiability: tuple[bool, ...]
+    when: Formula | None
+    location: Location
+
+    @property
+    def edges(self) -> tuple[Argument, ...]:
+        """The arguments that get an edge in the graph: those with a formula other than ``non_differentiable``."""
+        names = {name for formula in self.backward if formula.kind != "non_differentiable" for name in formula.targets}
+        return tuple(argument for argument in self.op.schema.inputs if argument.name in names)
+
+    def backward_of(self, argument: str) -> Formula | None:
+        return next((formula for formula in self.backward if argument in formula.targets), None)
+
+    def forward_of(self, output: str) -> Formula | None:
+        return next((formula for formula in self.forward if output in formula.targets), None)
+
+    @property
+    def saved(self) -> tuple[SavedUse, ...]:
+        """Everything the backward formulas save, each value once, with the gradients that need it."""
+        users: dict[SavedValue, list[str]] = {}
+        for formula in self.backward:
+            for value in formula.saved:
+                users.setdefault(value, []).extend(formula.targets)
+        return tuple(SavedUse(value, tuple(arguments)) for value, arguments in users.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Everything that the emitters need.
+
+    ``ops``        by full name, in the order of ops.yaml, derived variants behind the op they come from
+    ``families``   the ops of each family, in that order
+    ``groups``     the ops that share a Python name (``sum``, ``add_``), without ``out=`` variants: the overloads
+    ``kernels``    the hand-written kernels: by backend and family, then by name
+    ``composites`` the hand-written composite functions: by family, then by name
+    """
+
+    ops: Mapping[str, Op]
+    derivatives: Mapping[str, Derivative]
+    families: Mapping[str, tuple[Op, ...]]
+    groups: Mapping[str, tuple[Op, ...]]
+    kernels: Mapping[tuple[str, str], Mapping[str, Kernel]]
+    composites: Mapping[str, Mapping[str, Kernel]]
+
+    def derivative_of(self, op: Op) -> Derivative | None:
+        """The derivative that a call of ``op`` records: its own, or for an in-place variant the functional op's."""
+        own = self.derivatives.get(op.name)
+        if own is None and op.kind == "inplace" and op.derived_from:
+            return self.derivatives.get(op.derived_from)
+        return own
+
+    def variant(self, op: Op, kind: Kind) -> Op | None:
+        """The variant of ``op`` that was derived from it: ``variant(mul, "inplace")`` is ``mul_``."""
+        relatives = (other for other in self.families[op.family] if other.derived_from == op.name)
+        return next((other for other in relatives if other.kind == kind), None)

@@ -1,0 +1,38 @@
+"""What autograd keeps for a tensor: `AutogradMeta`, made on demand, and `ViewMeta`, made for every view."""
+
+from collections.abc import Callable
+from typing import Any
+
+# How a view came to be, which decides whether it may be written in place.
+DEFAULT = "default"
+MULTI_OUTPUT = "multi_output"  # one of several outputs of a function (unbind, split)
+NO_GRAD = "no_grad"  # made while grad mode was off
+INFERENCE = "inference"  # made in inference mode
+
+
+class AutogradMeta:
+    """Autograd's fields of a tensor. The defaults are class attributes, so that making one costs nothing."""
+
+    requires_grad = False
+    grad: Any = None
+    hooks: Any = None
+    post_accumulate_hooks: Any = None
+    accumulator: Any = None  # a weak reference to the leaf's AccumulateGrad
+    retains_grad: Any = None
+    name: str | None = None
+    tangents: Any = None  # forward AD: level -> tangent
+    base: Any = None  # the root tensor, on views only
+    inference = False  # made in inference mode, outside of autograd for good
+
+
+class ViewMeta(AutogradMeta):
+    """What a view of a tensor knows about where it came from."""
+
+    def __init__(self, base: Any, replay: tuple[Callable, tuple] | None, parent: "ViewMeta | None") -> None:
+        self.base = base
+        self.replay = replay
+        self.parent = parent
+
+    edge: Any = None  # the view's own (node, output_nr) ...
+    version = 0  # ... and the version of the base at which it was made
+    creation = DEFAULT

@@ -1,0 +1,126 @@
+"""Convolution in any number of spatial dimensions, as matrix products over patches of the input.
+
+Three products cover everything: `correlate` (input and weight to output), `scatter` (its transpose: output and weight to
+input) and `correlate_weight` (input and output to weight). A transposed convolution is `scatter`, and its gradients are the
+other two. Patches are a strided window over the padded input, copied for a few images at a time so that they stay in cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+_PATCH_BYTES = 1 << 20
+
+
+class Geometry(NamedTuple):
+    """What a convolution does to each spatial dimension, and into how many groups its channels fall."""
+
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    output_padding: tuple[int, ...]
+    groups: int
+
+    def output_size(self, size: tuple[int, ...], kernel: tuple[int, ...]) -> tuple[int, ...]:
+        sides = zip(size, kernel, self.stride, self.padding, self.dilation)
+        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in sides)
+
+    def transposed_size(self, size: tuple[int, ...], kernel: tuple[int, ...]) -> tuple[int, ...]:
+        sides = zip(size, kernel, self.stride, self.padding, self.dilation, self.output_padding)
+        return tuple((n - 1) * s - 2 * p + d * (k - 1) + extra + 1 for n, k, s, p, d, extra in sides)
+
+
+def correlate(x: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
+    """The output, of spatial size `size`, of weight moving over x."""
+    patches = _windows(_pad(x, geometry), weight.shape[2:], size, geometry)
+    groups, channels = geometry.groups, weight.shape[0]
+    depth, places = prod(weight.shape[1:]), prod(size)
+    kernels = weight.reshape(groups, channels // groups, depth)
+    out = np.empty((x.shape[0], groups, channels // groups, places), x.dtype)
+    for images in _chunks(x.shape[0], groups * depth * places * x.itemsize):
+        columns = patches[images].reshape(min(images.stop, len(x)) - images.start, groups, depth, places)
+        np.matmul(kernels, columns, out=out[images])
+    return out.reshape(x.shape[0], channels, *size)
+
+
+def scatter(y: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
+    """The transpose of `correlate`: every element of y adds its copy of the kernel to a result of spatial size `size`."""
+    groups, kernel = geometry.groups, weight.shape[2:]
+    channels, places = weight.shape[1] * groups, prod(y.shape[2:])
+    padded_size = tuple(n + 2 * p for n, p in zip(size, geometry.padding))
+    result = np.zeros((y.shape[0], channels, *padded_size), y.dtype)
+    depth = prod(weight.shape[1:])
+    kernels = weight.reshape(groups, weight.shape[0] // groups, depth).transpose(0, 2, 1)
+    rows = y.reshape(y.shape[0], groups, y.shape[1] // groups, places)
+    for images in _chunks(y.shape[0], groups * depth * places * y.itemsize):
+        columns = np.matmul(kernels, rows[images])
+        target = result[images]
+        _fold(columns.reshape(len(target), channels, *kernel, *y.shape[2:]), target, kernel, geometry)
+    return _crop(result, size, geometry)
+
+
+def correlate_weight(x: np.ndarray, y: np.ndarray, kernel: tuple[int, ...], geometry: Geometry) -> np.ndarray:
+    """The gradient for the weight of `correlate`, from its input x and the gradient y of its output."""
+    groups, size = geometry.groups, y.shape[2:]
+    depth, places = x.shape[1] // groups * prod(kernel), prod(size)
+    patches = _windows(_pad(x, geometry), kernel, size, geometry)
+    rows = y.reshape(y.shape[0], groups, y.shape[1] // groups, places)
+    result = np.zeros((groups, y.shape[1] // groups, depth), x.dtype)
+    for images in _chunks(x.shape[0], groups * depth * places * x.itemsize):
+        columns = patches[images].reshape(min(images.stop, len(x)) - images.start, groups, depth, places)
+        result += np.matmul(rows[images], columns.swapaxes(2, 3)).sum(0)
+    return result.reshape(y.shape[1], x.shape[1] // groups, *kernel)
+
+
+def add_bias(out: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+    if bias is not None:
+        out += bias.reshape(-1, *(1,) * (out.ndim - 2))
+    return out
+
+
+def _windows(padded: np.ndarray, kernel: tuple[int, ...], size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
+    """Every patch that the kernel covers, without a copy: (images, channels, *kernel, *size)."""
+    inner = padded.strides[2:]
+    steps = tuple(d * s for d, s in zip(geometry.dilation, inner))
+    jumps = tuple(j * s for j, s in zip(geometry.stride, inner))
+    shape = (*padded.shape[:2], *kernel, *size)
+    return np.ndarray(shape, padded.dtype, padded, 0, (*padded.strides[:2], *steps, *jumps))
+
+
+def _pad(x: np.ndarray, geometry: Geometry) -> np.ndarray:
+    if not any(geometry.padding):
+        return np.ascontiguousarray(x)
+    size = tuple(n + 2 * p for n, p in zip(x.shape[2:], geometry.padding))
+    padded = np.zeros((*x.shape[:2], *size), x.dtype)
+    _crop(padded, x.shape[2:], geometry)[...] = x
+    return padded
+
+
+def _crop(padded: np.ndarray, size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
+    if not any(geometry.padding):
+        return padded
+    return padded[(..., *(slice(p, p + n) for p, n in zip(geometry.padding, size)))]
+
+
+def _fold(columns: np.ndarray, result: np.ndarray, kernel: tuple[int, ...], geometry: Geometry) -> None:
+    """Add each patch of columns (images, channels, *kernel, *size) to its place in result."""
+    size = columns.shape[2 + len(kernel) :]
+    if 0 in size:
+        return
+    for position in product(*map(range, kernel)):
+        starts = (d * k for d, k in zip(geometry.dilation, position))
+        covered = tuple(
+            slice(start, start + stride * (n - 1) + 1, stride)
+            for start, stride, n in zip(starts, geometry.stride, size)
+        )
+        result[(..., *covered)] += columns[(slice(None), slice(None), *position)]
+
+
+def _chunks(images: int, bytes_per_image: int) -> Iterator[slice]:
+    step = max(1, _PATCH_BYTES // max(1, bytes_per_image))
+    return (slice(start, start + step) for start in range(0, images, step))

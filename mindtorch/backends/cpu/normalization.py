@@ -1,0 +1,143 @@
+"""Batch and layer normalization. Statistics come from centred values: a large mean must not cancel the variance."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+Triple = tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]
+
+_ROW_BYTES = 1 << 18  # rows are normalized in blocks that stay in cache between the passes over them
+
+
+# -------------------- by channel --------------------
+
+
+def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance, not corrected for the sample, of each channel of (images, channels, places)."""
+    count = x.shape[0] * x.shape[2]
+    mean = _sum_channels(x) / count
+    centred = x - mean[:, None]
+    return mean, _dot_channels(centred, centred) / count
+
+
+def _sum_channels(x: np.ndarray) -> np.ndarray:
+    return x.sum(0)[:, 0] if x.shape[2] == 1 else x.sum(2).sum(0)
+
+
+def _dot_channels(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.shape[2] == 1:
+        return np.einsum("nc,nc->c", x[:, :, 0], y[:, :, 0])
+    return np.vecdot(x, y).sum(0)
+
+
+def normalize_channels(
+    x: np.ndarray, mean: np.ndarray, invstd: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None
+) -> np.ndarray:
+    scale = invstd if weight is None else invstd * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    out = x * scale.astype(x.dtype)[:, None]
+    out += shift.astype(x.dtype)[:, None]
+    return out
+
+
+def update_running(running: np.ndarray | None, value: np.ndarray, momentum: float) -> None:
+    if running is not None:
+        running[...] = momentum * value + (1 - momentum) * running
+
+
+def channel_gradients(
+    grad: np.ndarray,
+    x: np.ndarray,
+    weight: np.ndarray | None,
+    mean: np.ndarray,
+    invstd: np.ndarray,
+    train: bool,
+    mask: list[bool],
+) -> Triple:
+    """Gradients of the input, the weight and the bias."""
+    grad_bias = _sum_channels(grad)
+    centred = x - mean[:, None]
+    projection = _dot_channels(grad, centred)
+    scale = invstd if weight is None else invstd * weight
+    grad_input = None
+    if mask[0]:
+        grad_input = _channel_input(grad, centred, grad_bias, projection * invstd * invstd, scale, train)
+    return grad_input, projection * invstd if mask[1] else None, grad_bias if mask[2] else None
+
+
+def _channel_input(
+    grad: np.ndarray, centred: np.ndarray, total: np.ndarray, slope: np.ndarray, scale: np.ndarray, train: bool
+) -> np.ndarray:
+    if not train:
+        return grad * scale[:, None]
+    count = grad.shape[0] * grad.shape[2]
+    centred *= (-slope * scale / count)[:, None]
+    centred += grad * scale[:, None]
+    centred -= (total * scale / count)[:, None]
+    return centred
+
+
+# -------------------- by row --------------------
+
+
+def normalize_rows(
+    x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(rows, columns) normalized over columns, with each row's mean and reciprocal deviation."""
+    out = np.empty(x.shape, x.dtype)
+    mean, rstd = np.empty((2, x.shape[0], 1), x.dtype)
+    for rows in _row_blocks(x):
+        block, centred, factor = x[rows], out[rows], rstd[rows]
+        np.mean(block, axis=1, keepdims=True, out=mean[rows])
+        np.subtract(block, mean[rows], out=centred)
+        np.vecdot(centred, centred, out=factor[:, 0])
+        factor /= x.shape[1]
+        factor += eps
+        np.reciprocal(np.sqrt(factor, out=factor), out=factor)
+        centred *= factor
+        if weight is not None:
+            centred *= weight
+        if bias is not None:
+            centred += bias
+    return out, mean, rstd
+
+
+def row_gradients(
+    grad: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, mask: list[bool]
+) -> Triple:
+    """Gradients of the input, the weight and the bias of `normalize_rows`."""
+    grad_input = np.empty(x.shape, x.dtype) if mask[0] else None
+    grad_weight, grad_bias = np.zeros((2, x.shape[1]), x.dtype)
+    for rows in _row_blocks(x):
+        normal = (x[rows] - mean[rows]) * rstd[rows]
+        if mask[1]:
+            grad_weight += np.einsum("rc,rc->c", grad[rows], normal)
+        if mask[2]:
+            grad_bias += grad[rows].sum(0)
+        if grad_input is not None:
+            _row_input(grad[rows], normal, rstd[rows], weight, grad_input[rows])
+    return grad_input, grad_weight if mask[1] else None, grad_bias if mask[2] else None
+
+
+def _row_input(
+    grad: np.ndarray, normal: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, out: np.ndarray
+) -> None:
+    scaled = grad if weight is None else grad * weight
+    slope = np.vecdot(scaled, normal)[:, None] / -grad.shape[1]
+    np.subtract(scaled, scaled.mean(1, keepdims=True), out=out)
+    normal *= slope
+    out += normal
+    out *= rstd
+
+
+def _row_blocks(x: np.ndarray) -> list[slice]:
+    step = max(1, _ROW_BYTES // max(1, x.shape[1] * x.itemsize))
+    return [slice(start, start + step) for start in range(0, x.shape[0], step)]
+
+
+def rows_of(array: np.ndarray, normalized: int) -> np.ndarray:
+    """The array as (rows, columns), its last `normalized` dimensions being the columns."""
+    columns = prod(array.shape[array.ndim - normalized :])
+    return array.reshape(prod(array.shape[: array.ndim - normalized]), columns)

@@ -1,0 +1,112 @@
+"""NumPy arrays with chosen strides: new ones, and views of the memory behind an array.
+
+`np.lib.stride_tricks.as_strided` takes microseconds and forgets nothing but speed; `np.ndarray` over a buffer takes a
+fraction of one, but wants a C-contiguous buffer that NumPy can export, so most of this module finds that buffer.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends import geometry
+
+Array = np.ndarray
+
+# bfloat16 has no buffer format; as integers of the same size its arrays do.
+_EXPORTED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}
+
+
+def strides_of(array: Array) -> tuple[int, ...]:
+    """The array's strides in bytes. NumPy writes zeros for an array without elements; torch has row-major strides."""
+    if array.size or any(array.strides):
+        return array.strides
+    return geometry.contiguous_strides(array.shape, array.itemsize)
+
+
+def strided(array: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0, dtype: Any = None) -> Array:
+    """The view of the memory behind `array` that starts `offset` bytes after its first element; strides in bytes."""
+    buffer = array
+    if not array.flags.c_contiguous:
+        buffer, start = storage_of(array)
+        offset += start
+    return over_buffer(buffer, shape, strides, offset, array.dtype if dtype is None else dtype)
+
+
+def over_buffer(buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, dtype: np.dtype) -> Array:
+    """The view of a C-contiguous array's memory, or of the storage around it if it does not lie within the array."""
+    if 0 in shape:
+        offset = min(max(offset, 0), buffer.nbytes)
+    try:
+        return np.ndarray(shape, dtype, _exportable(buffer), offset, strides)
+    except (TypeError, ValueError):
+        storage, start = storage_of(buffer)
+        return np.ndarray(shape, dtype, _exportable(storage), offset + start, strides)
+
+
+def storage_of(array: Array) -> tuple[Array, int]:
+    """The C-contiguous array that owns the memory of `array`, and the byte at which `array` starts in it."""
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    start = _address(array) - _address(root) if array.size and root is not array else 0
+    if not root.flags.c_contiguous:
+        root = _in_memory_order(root)
+    return root, start
+
+
+def _in_memory_order(root: Array) -> Array:
+    """A C-contiguous view of a dense array; of one with gaps, a view of its bytes."""
+    order = geometry.memory_order(root.shape, root.strides)[::-1]
+    ordered = root.transpose(order)
+    if ordered.flags.c_contiguous:
+        return ordered
+    span = sum((extent - 1) * stride for extent, stride in zip(root.shape, root.strides, strict=True))
+    holder = _Memory(root, span + root.itemsize)
+    return np.asarray(holder)
+
+
+class _Memory:
+    """Bytes from the first element of an array on, for the array interface, which keeps `array` alive."""
+
+    def __init__(self, array: Array, nbytes: int) -> None:
+        self.array = array
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": "|u1",
+            "shape": (nbytes,),
+            "data": (_address(array), not array.flags.writeable),
+        }
+
+
+def storage_offset(array: Array) -> int:
+    """Where `array` starts in its storage, in elements."""
+    if array.base is None:
+        return 0
+    return storage_of(array)[1] // array.itemsize
+
+
+def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> Array:
+    """A new array with these strides (in bytes), in a storage just large enough. The values are whatever was there."""
+    if 0 in shape:
+        return np.ndarray(shape, dtype, np.empty(0, np.uint8), 0, strides)
+    last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+    return np.ndarray(shape, dtype, np.empty(last + dtype.itemsize, np.uint8), 0, strides)
+
+
+def empty_like(array: Array, dtype: np.dtype | None = None) -> Array:
+    """A new array laid out as torch lays out `torch.empty_like(x)`."""
+    dtype = dtype or array.dtype
+    if array.flags.c_contiguous and 1 not in array.shape and array.size:
+        return np.empty(array.shape, dtype)
+    strides = geometry.preserved_strides(array.shape, strides_of(array), array.itemsize)
+    scaled = tuple([stride // array.itemsize * dtype.itemsize for stride in strides])
+    return allocate(array.shape, scaled, dtype)
+
+
+def _address(array: Array) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def _exportable(array: Array) -> Array:
+    """The same memory under a dtype that the buffer protocol knows."""
+    return array.view(_EXPORTED[array.itemsize]) if array.dtype.kind == "V" else array

@@ -1,0 +1,211 @@
+"""View kernels: the same memory with another shape, strides or dtype. They never copy.
+
+NumPy's own views (indexing, transpose) are quickest and right whenever they cannot differ from torch in the strides of
+dimensions with one element or of arrays with none; otherwise the geometry comes from `mindtorch.backends.geometry`.
+"""
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends import geometry
+from mindtorch.backends.cpu.strided import Array, storage_of, strided, strides_of
+from mindtorch.dtype import FROM_NUMPY
+
+_ALL = builtins.slice(None)
+
+
+def alias(input):
+    return input.view()
+
+
+# -------------------- view and reshape --------------------
+
+
+def view(input, size):
+    if 1 not in size and 1 not in input.shape and input.flags.c_contiguous and input.size:
+        try:
+            return input.reshape(size)
+        except ValueError:
+            pass  # torch's message comes from the geometry
+    return _strided_by(geometry.view, input, size)
+
+
+def unsafe_view(input, size):
+    return view(input, size)
+
+
+def view_dtype(input, dtype):
+    wanted = dtype.numpy
+    if wanted.itemsize == input.itemsize:
+        return input.view(wanted)
+    names = f"{FROM_NUMPY[input.dtype].storage_name} as {dtype.storage_name}"
+    unit, strides = input.itemsize, strides_of(input)
+    if wanted.itemsize < unit:
+        shown = geometry.view_narrower(input.shape, strides, unit, wanted.itemsize, names)
+    else:
+        shown = geometry.view_wider(input.shape, strides, unit, wanted.itemsize, _offset(input), names)
+    return strided(input, *shown, wanted)
+
+
+def view_as_real(input):
+    if input.dtype.kind != "c":
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    part = np.dtype(f"f{input.itemsize // 2}")
+    return strided(input, *geometry.view_real(input.shape, strides_of(input), input.itemsize), part)
+
+
+def view_as_complex(input):
+    if input.dtype.char not in "fd":
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{FROM_NUMPY[input.dtype].storage_name}"
+        )
+    shown = geometry.view_complex(input.shape, strides_of(input), input.itemsize, _offset(input))
+    return strided(input, *shown, np.dtype(f"c{input.itemsize * 2}"))
+
+
+# -------------------- dimensions moved, added and removed --------------------
+
+
+def transpose(input, dim0, dim1):
+    try:
+        return input.swapaxes(dim0, dim1)
+    except ValueError:
+        return _strided_by(geometry.transpose, input, dim0, dim1)
+
+
+def t(input):
+    if input.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+    return input.transpose()
+
+
+def permute(input, dims):
+    return input.transpose(geometry.permutation(dims, input.ndim))
+
+
+def expand(input, size, implicit=False):
+    geometry.check_expandable(input.shape, size, _type_name(input))
+    return _strided_by(geometry.expand, input, size)
+
+
+def squeeze(input):
+    return _without(input, range(input.ndim))
+
+
+def squeeze_dim(input, dim):
+    return _without(input, (geometry.wrap_dim(dim, input.ndim),))
+
+
+def squeeze_dims(input, dim):
+    return _without(input, geometry.wrap_dims(dim, input.ndim))
+
+
+def unsqueeze(input, dim):
+    return _strided_by(geometry.unsqueeze, input, dim)
+
+
+def _without(input: Array, dims: Any) -> Array:
+    """Drops those of `dims` that have one element, by indexing with 0, which keeps the other strides."""
+    shape = input.shape
+    index = tuple([0 if extent == 1 and dim in dims else _ALL for dim, extent in enumerate(shape)])
+    return input[(*index, ...)]
+
+
+# -------------------- parts --------------------
+
+
+def select(input, dim, index):
+    shape = input.shape
+    if dim == 0 and shape and -shape[0] <= index < shape[0]:
+        return input[index, ...]
+    return _strided_by(geometry.select, input, dim, index) if input.size == 0 else _select(input, dim, index)
+
+
+def _select(input: Array, dim: int, index: int) -> Array:
+    geometry.select(input.shape, input.strides, 1, dim, index)  # raises for a bad index
+    before = geometry.wrap_dim(dim, input.ndim)
+    return input[(*(_ALL,) * before, index, ...)]
+
+
+def slice(input, dim=0, start=None, end=None, step=1):
+    shape = input.shape
+    if shape and step > 0:
+        dim = geometry.wrap_dim(dim, len(shape))
+        first, last = geometry.slice_bounds(shape[dim], start, end)
+        if first < last:  # NumPy forgets the step and the start of an empty slice
+            part = builtins.slice(first, last, step)
+            return input[part] if dim == 0 else input[(*(_ALL,) * dim, part)]
+    return _strided_by(geometry.slice, input, dim, start, end, step)
+
+
+def split(input, split_size, dim=0):
+    return _parts(input, geometry.equal_parts(input.shape, split_size, dim), dim)
+
+
+def split_with_sizes(input, split_sizes, dim=0):
+    geometry.check_parts(input.shape, split_sizes, dim)
+    return _parts(input, split_sizes, dim)
+
+
+def _parts(input: Array, sizes: Any, dim: int) -> tuple[Array, ...]:
+    parts = []
+    start = 0
+    for size in sizes:
+        parts.append(slice(input, dim, start, start + size))
+        start += size
+    return tuple(parts)
+
+
+def unbind(input, dim=0):
+    dim = geometry.unbind_dim(input.shape, dim)
+    if input.size == 0:
+        return tuple([_strided_by(geometry.select, input, dim, index) for index in range(input.shape[dim])])
+    before = (_ALL,) * dim
+    return tuple([input[(*before, index, ...)] for index in range(input.shape[dim])])
+
+
+# -------------------- windows and diagonals --------------------
+
+
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    return _strided_by(geometry.diagonal, input, offset, dim1, dim2)
+
+
+def unfold(input, dimension, size, step):
+    return _strided_by(geometry.unfold, input, dimension, size, step)
+
+
+def as_strided(input, size, stride, storage_offset=None):
+    storage, start = storage_of(input)
+    unit = input.itemsize
+    offset = start // unit if storage_offset is None else storage_offset
+    geometry.as_strided(size, stride, offset, unit, storage.nbytes)
+    return strided(storage, tuple(size), tuple([each * unit for each in stride]), offset * unit, input.dtype)
+
+
+def as_strided_plain(input, size, stride):
+    return as_strided(input, size, stride)
+
+
+# -------------------- the general case --------------------
+
+
+def _strided_by(geometry_of: Any, input: Array, *args: Any) -> Array:
+    return strided(input, *geometry_of(input.shape, strides_of(input), input.itemsize, *args))
+
+
+def _offset(input: Array) -> int:
+    """Where the input starts in its storage, in bytes."""
+    return storage_of(input)[1]
+
+
+def _type_name(input: Array) -> str:
+    """The name torch gives the tensor's type in the messages of expand."""
+    name = FROM_NUMPY[input.dtype].storage_name
+    return f"CPU{name}Type" if name in _UNNAMED_TYPES else f"torch.{name}Tensor"
+
+
+_UNNAMED_TYPES = ("BFloat16", "ComplexFloat", "ComplexDouble", "UInt16", "UInt32", "UInt64")

@@ -1,0 +1,138 @@
+"""The element types, their NumPy counterparts, `finfo`, `iinfo` and the default dtype."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from mindtorch import errors, state
+
+
+class dtype:
+    """An element type. The objects are constants; compare with `is`.
+
+    `numpy` is the NumPy dtype, `storage_name` the word in the legacy type names ("Float" in `torch.FloatTensor`).
+    """
+
+    torch_name = "torch.dtype"
+    __slots__ = ("_name", "storage_name", "numpy", "itemsize", "is_floating_point", "is_complex", "is_signed")
+
+    def __init__(self, name: str, storage_name: str, numpy_type: Any) -> None:
+        self._name = name
+        self.storage_name = storage_name
+        self.numpy = np.dtype(numpy_type)
+        self.itemsize = self.numpy.itemsize
+        self.is_complex = self.numpy.kind == "c"
+        self.is_floating_point = "float" in name
+        self.is_signed = self.numpy.kind not in "bu"
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+    def __reduce__(self) -> str:
+        return self._name
+
+    def to_real(self) -> "dtype":
+        return _REAL_OF.get(self, self)
+
+    def to_complex(self) -> "dtype":
+        if self.is_complex:
+            return self
+        if self not in _COMPLEX_OF:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.storage_name}")
+        return _COMPLEX_OF[self]
+
+
+bool = dtype("bool", "Bool", np.bool_)
+uint8 = dtype("uint8", "Byte", np.uint8)
+uint16 = dtype("uint16", "UInt16", np.uint16)
+uint32 = dtype("uint32", "UInt32", np.uint32)
+uint64 = dtype("uint64", "UInt64", np.uint64)
+int8 = dtype("int8", "Char", np.int8)
+int16 = short = dtype("int16", "Short", np.int16)
+int32 = int = dtype("int32", "Int", np.int32)
+int64 = long = dtype("int64", "Long", np.int64)
+float16 = half = dtype("float16", "Half", np.float16)
+bfloat16 = dtype("bfloat16", "BFloat16", ml_dtypes.bfloat16)
+float32 = float = dtype("float32", "Float", np.float32)
+float64 = double = dtype("float64", "Double", np.float64)
+complex64 = cfloat = dtype("complex64", "ComplexFloat", np.complex64)
+complex128 = cdouble = dtype("complex128", "ComplexDouble", np.complex128)
+
+ALL_DTYPES = (
+    bool, uint8, uint16, uint32, uint64, int8, int16, int32, int64,
+    float16, bfloat16, float32, float64, complex64, complex128,
+)  # fmt: skip
+
+_REAL_OF = {complex64: float32, complex128: float64}
+_COMPLEX_OF = {float16: complex64, bfloat16: complex64, float32: complex64, float64: complex128}
+
+FROM_NUMPY = {each.numpy: each for each in ALL_DTYPES}
+
+
+def from_numpy_dtype(numpy_dtype: Any) -> dtype:
+    """The dtype of a NumPy dtype; torch's TypeError for one that has no counterpart."""
+    try:
+        return FROM_NUMPY[np.dtype(numpy_dtype)]
+    except KeyError:
+        raise errors.numpy_dtype_unsupported(np.dtype(numpy_dtype)) from None
+
+
+state.default_dtype = float32
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of tensors that are made from Python floats."""
+    return state.default_dtype
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Make `d`, a floating-point dtype, the dtype of tensors that are made from Python floats."""
+    if not isinstance(d, dtype):
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    state.default_dtype = d
+
+
+class finfo:
+    """The limits of a floating-point dtype (of the real part, for a complex one)."""
+
+    def __init__(self, type: dtype | None = None) -> None:
+        if type is None:
+            type = state.default_dtype
+        if not isinstance(type, dtype):
+            raise errors.argument_type("finfo", "type", 1, "torch.dtype", type)
+        if not (type.is_floating_point or type.is_complex):
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
+        limits = ml_dtypes.finfo(type.to_real().numpy)
+        self.bits = limits.bits
+        self.dtype = type.to_real()._name
+        for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+            setattr(self, name, np.float64(getattr(limits, name)).item())
+
+    def __repr__(self) -> str:
+        shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        return f"finfo({', '.join(f'{name}={getattr(self, name):g}' for name in shown)}, dtype={self.dtype})"
+
+
+class iinfo:
+    """The limits of an integer dtype."""
+
+    def __init__(self, type: dtype) -> None:
+        if not isinstance(type, dtype):
+            raise errors.argument_type("iinfo", "type", 1, "torch.dtype", type)
+        if type.is_floating_point or type.is_complex:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+        if type is bool:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        limits = np.iinfo(type.numpy)
+        self.bits = limits.bits
+        self.min = limits.min
+        self.max = limits.max
+        self.dtype = type._name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

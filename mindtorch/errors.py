@@ -1,0 +1,94 @@
+"""torch's error texts that more than one module raises: each function returns the exception to raise."""
+
+from typing import Any
+
+
+_HEAP_TYPE = 1 << 9  # the flag of classes made by a class statement; CPython names all others with their module
+
+
+def type_name(value: Any) -> str:
+    """How torch names the type of an argument in its messages."""
+    cls = type(value)
+    if hasattr(cls, "torch_name"):
+        return cls.torch_name
+    if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
+        return cls.__name__
+    return f"{cls.__module__}.{cls.__name__}"
+
+
+# -------------------- arguments --------------------
+
+
+def argument_type(function: str, name: str, position: int | None, expected: str, value: Any) -> TypeError:
+    """An argument of the wrong type; `position` counts from 1 and is None for a keyword argument."""
+    place = f" (position {position})" if position else ""
+    return TypeError(f"{function}(): argument '{name}'{place} must be {expected}, not {type_name(value)}")
+
+
+def out_requires_grad(op: str) -> RuntimeError:
+    return RuntimeError(
+        f"{op}(): functions with out=... arguments don't support automatic differentiation, "
+        "but one of the arguments requires grad."
+    )
+
+
+# -------------------- dtypes and devices --------------------
+
+
+def numpy_dtype_unsupported(numpy_dtype: Any) -> TypeError:
+    return TypeError(
+        f"can't convert np.ndarray of type {numpy_dtype.type.__module__}.{numpy_dtype.type.__name__}. "
+        "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+        "uint64, uint32, uint16, uint8, and bool."
+    )
+
+
+def different_devices(first: Any, second: Any) -> RuntimeError:
+    return RuntimeError(
+        f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!"
+    )
+
+
+def no_kernel(op: str, backend: str, available: list[str]) -> NotImplementedError:
+    return NotImplementedError(
+        f"Could not run 'aten::{op}' with arguments from the '{backend}' backend. This could be because the operator "
+        "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
+        "build). If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for "
+        f"possible resolutions. 'aten::{op}' is only available for these backends: [{', '.join(available)}]."
+    )
+
+
+# -------------------- dimensions --------------------
+
+
+def dim_out_of_range(dim: int, ndim: int) -> IndexError:
+    low, high = -max(ndim, 1), max(ndim, 1) - 1
+    return IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")
+
+
+# -------------------- tensors and Python values --------------------
+
+
+def ambiguous_truth(numel: int) -> RuntimeError:
+    count = "more than one value" if numel else "no values"
+    return RuntimeError(f"Boolean value of Tensor with {count} is ambiguous")
+
+
+def not_a_scalar(numel: int) -> RuntimeError:
+    return RuntimeError(f"a Tensor with {numel} elements cannot be converted to Scalar")
+
+
+def meta_item() -> RuntimeError:
+    return RuntimeError("Tensor.item() cannot be called on meta tensors")
+
+
+def meta_data() -> NotImplementedError:
+    return NotImplementedError("Cannot copy out of meta tensor; no data!")
+
+
+def only_leaf_flag() -> RuntimeError:
+    return RuntimeError("you can only change requires_grad flags of leaf variables.")
+
+
+def only_float_grad() -> RuntimeError:
+    return RuntimeError("only Tensors of floating point dtype can require gradients")

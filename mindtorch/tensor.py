@@ -1,0 +1,336 @@
+"""The tensor: an array, its version counter, its place in the autograd graph, and what autograd keeps for it.
+
+Only what needs nothing but those is here. Operators come from the generated code, and methods that need autograd,
+printing, indexing or other higher layers come from the modules of those layers; all of them put their methods on the
+class with `extend_tensor`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch import device as devices
+from mindtorch import geometry, layout, state, storage
+from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
+from mindtorch.dtype import FROM_NUMPY
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.memory_format import contiguous_format, memory_format
+from mindtorch.size import Size, size_of
+
+# The value of `_edge` that means "look closer with edge_of": leaves that require grad, and every view, because a view
+# follows its base: writing in place into the base can give the view a gradient.
+ASK: tuple = ()
+
+_new = object.__new__
+_thread = state.thread
+
+
+class Tensor:
+    """A multi-dimensional array with automatic differentiation."""
+
+    __slots__ = ("_array", "_version_counter", "_edge", "_meta", "__dict__", "__weakref__")
+
+    _array: Any
+    _version_counter: list[int] | None
+    _edge: Any
+    _meta: Any
+
+    # -------------------- shape and memory --------------------
+
+    @property
+    def shape(self) -> Size:
+        return size_of(self._array.shape)
+
+    @property
+    def ndim(self) -> int:
+        return self._array.ndim
+
+    def dim(self) -> int:
+        return self._array.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        return self._array.size
+
+    nelement = numel
+
+    def size(self, dim: int | None = None) -> Any:
+        shape = self._array.shape
+        return size_of(shape) if dim is None else _pick(shape, dim)
+
+    def stride(self, dim: int | None = None) -> Any:
+        strides = geometry.strides_of(self._array)
+        return strides if dim is None else _pick(strides, dim)
+
+    def storage_offset(self) -> int:
+        return storage.byte_offset_of(self._array) // self._array.itemsize
+
+    def data_ptr(self) -> int:
+        return storage.address_of(self._array)
+
+    def element_size(self) -> int:
+        return self._array.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        return self._array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self._array.size * self._array.itemsize
+
+    def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
+        return geometry.is_contiguous(self._array, memory_format)
+
+    def untyped_storage(self) -> storage.UntypedStorage:
+        return storage.storage_of(self._array)
+
+    def storage(self) -> storage.TypedStorage:
+        return storage.typed_storage_of(self._array, self.dtype)
+
+    # -------------------- kind of elements, device, layout --------------------
+
+    @property
+    def dtype(self) -> Dtype:
+        return FROM_NUMPY[self._array.dtype]
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    @property
+    def device(self) -> devices.device:
+        array = self._array
+        return devices.CPU if type(array) is np.ndarray else array.device
+
+    def get_device(self) -> int:
+        index = self.device.index
+        return -1 if index is None else index
+
+    @property
+    def is_cpu(self) -> bool:
+        return self.device.type == "cpu"
+
+    @property
+    def is_meta(self) -> bool:
+        return self.device.type == "meta"
+
+    @property
+    def is_npu(self) -> bool:
+        return self.device.type == "npu"
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.device.type == "cuda"
+
+    @property
+    def layout(self) -> layout.layout:
+        return getattr(self._array, "layout", layout.strided)
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.layout is layout.sparse_coo
+
+    # -------------------- versions and views --------------------
+
+    @property
+    def _version(self) -> int:
+        if self._meta is not None and self._meta.inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        counter = self._version_counter
+        return 0 if counter is None else counter[0]
+
+    @property
+    def _base(self) -> "Tensor | None":
+        return None if self._meta is None else self._meta.base
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    def is_inference(self) -> bool:
+        return self._meta is not None and self._meta.inference
+
+    # -------------------- identity --------------------
+
+    __hash__ = object.__hash__
+    __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor first
+
+    def __len__(self) -> int:
+        shape = self._array.shape
+        if not shape:
+            raise TypeError("len() of a 0-d tensor")
+        return shape[0]
+
+
+def _pick(values: Sequence[int], dim: int) -> int:
+    return values[geometry.wrap_dim(dim, len(values))]
+
+
+def extend_tensor(methods: type) -> type:
+    """Class decorator: puts the methods and properties of a class on Tensor.
+
+    The one way in which higher layers give Tensor methods, so that this module imports nothing from them.
+    """
+    for name, value in vars(methods).items():
+        if name not in _CLASS_FURNITURE:
+            setattr(Tensor, name, value)
+    return methods
+
+
+_CLASS_FURNITURE = frozenset(vars(type("Empty", (), {}))) | {"__firstlineno__", "__static_attributes__", "__annotations__"}
+
+
+# -------------------- making tensors --------------------
+
+
+def wrap(array: Any, node: Any = None) -> Tensor:
+    """A fresh tensor; with a node, the node's only output."""
+    tensor = _new(Tensor)
+    tensor._array = array
+    tensor._version_counter = None
+    tensor._meta = None
+    if node is None:
+        tensor._edge = None
+    else:
+        tensor._edge = (node, 0)
+        node.input_metadata = ((array.shape, array.dtype),)
+    return tensor
+
+
+def wrap_output(array: Any, node: Any, output_nr: int) -> Tensor:
+    """A fresh tensor that is one of several outputs of a node; to be called in the order of the outputs."""
+    tensor = wrap(array)
+    if node is not None:
+        tensor._edge = (node, output_nr)
+        node.input_metadata += ((array.shape, array.dtype),)
+    return tensor
+
+
+def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
+    """Another tensor on the same array, outside of the graph and with a version counter of its own (like `.data`)."""
+    alias = _new(cls)
+    alias._array = tensor._array
+    alias._version_counter = None
+    alias._edge = None
+    alias._meta = None
+    return alias
+
+
+def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple] | None) -> Tensor:
+    """A view of a tensor: `array` shares memory with the tensor's; `replay` makes the view again from a new base."""
+    view = _new(Tensor)
+    view._array = array
+    view._version_counter = share_version(tensor)
+    meta = tensor._meta
+    if meta is None:
+        view._meta = own = ViewMeta(tensor, replay, None)
+    elif meta.base is not None:
+        view._meta = own = ViewMeta(meta.base, replay, meta)
+        own.creation = meta.creation
+    elif meta.inference:
+        return _inference_view(view)
+    else:
+        view._meta = own = ViewMeta(tensor, replay, None)
+    view._edge = ASK
+    if node is not None:
+        own.edge = (node, 0)
+        own.version = view._version_counter[0]
+        node.input_metadata = ((array.shape, array.dtype),)
+    elif not _thread.grad_enabled or _thread.inference:
+        own.creation = _stricter(own.creation, DEFAULT)
+    return view
+
+
+def view_outputs(
+    tensor: Tensor, arrays: Sequence[Any], node: Any, replay: tuple[Callable, tuple] | None
+) -> tuple[Tensor, ...]:
+    """The views that one function returns together (unbind, split); autograd lets none of them be written in place."""
+    views = tuple([view_of(tensor, array, None, replay) for array in arrays])
+    for output_nr, view in enumerate(views):
+        own = view._meta
+        if own.base is None:
+            continue
+        own.creation = _stricter(own.creation, MULTI_OUTPUT)
+        if node is not None:
+            own.edge = (node, output_nr)
+            own.version = view._version_counter[0]
+    if node is not None:
+        node.input_metadata = tuple([(array.shape, array.dtype) for array in arrays])
+    return views
+
+
+def share_version(tensor: Tensor) -> list[int]:
+    """The tensor's version counter, made if it has none yet, to be shared with another tensor."""
+    counter = tensor._version_counter
+    if counter is None:
+        tensor._version_counter = counter = [0]
+    return counter
+
+
+def _stricter(inherited: str, in_grad_mode: str) -> str:
+    """How a view was made, given how its parent was made and what grad mode alone would say."""
+    if _thread.inference:
+        own = INFERENCE
+    else:
+        own = in_grad_mode if _thread.grad_enabled else NO_GRAD
+    return inherited if own == DEFAULT or inherited == INFERENCE else own
+
+
+def _inference_view(view: Tensor) -> Tensor:
+    """A view of a tensor that was made in inference mode is an ordinary tensor of the same kind."""
+    view._edge = None
+    view._version_counter = None
+    view._meta = AutogradMeta()
+    view._meta.inference = True
+    return view
+
+
+def autograd_meta(tensor: Tensor) -> AutogradMeta:
+    """The tensor's autograd fields, made if it has none yet."""
+    meta = tensor._meta
+    if meta is None:
+        tensor._meta = meta = AutogradMeta()
+    return meta
+
+
+# -------------------- operands --------------------
+
+
+class WrappedNumber:
+    """A Python number where a tensor is expected (torch: a wrapped number). It never raises a result's precision."""
+
+    __slots__ = ("_array",)
+
+    _edge = None
+    _version_counter = None
+    _meta = None
+    requires_grad = False
+
+    def __init__(self, number: int | float | complex) -> None:
+        self._array = number
+
+    def __repr__(self) -> str:
+        return f"WrappedNumber({self._array!r})"
+
+
+_NUMBER_TYPES = frozenset((int, float, bool, complex))
+
+
+def as_operand(value: Any) -> "Tensor | WrappedNumber | None":
+    """The operand that a value stands for; None for a value that is neither a tensor nor a number."""
+    if type(value) in _NUMBER_TYPES:
+        operand = _new(WrappedNumber)
+        operand._array = value
+        return operand
+    if isinstance(value, Tensor | WrappedNumber):
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+        return WrappedNumber(value.item())
+    return WrappedNumber(value) if isinstance(value, int | float | complex) else None
