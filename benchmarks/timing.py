@@ -24,7 +24,7 @@ def calls_per_batch(function: Callable[[], object]) -> int:
 
 
 def seconds_per_call(function: Callable[[], object], budget: float) -> float:
-    """The lower quartile over batches that take `budget` seconds in all: less disturbed than a mean, less lucky than a minimum."""
+    """The lower quartile over `budget` seconds of batches: less disturbed than a mean, less lucky than a minimum."""
     function()
     calls = calls_per_batch(function)
     first = batch_seconds(function, calls)
