@@ -26,7 +26,7 @@ class Diagnostic:
     def __str__(self) -> str:
         lines = [f"{self.location}: error[{self.code}] {self.message}"]
         if self.source_line:
-            lines += [f"  {self.source_line}", f"  {self._caret()}"]
+            lines += [f"  {_printable(self.source_line)}", f"  {self._caret()}"]
         if self.hint:
             lines.append(f"help: {self.hint}")
         return "\n".join(lines)
@@ -35,6 +35,11 @@ class Diagnostic:
         """A caret under the column; tabs are kept so that it lines up."""
         before = self.source_line[: self.location.column - 1]
         return "".join("\t" if character == "\t" else " " for character in before) + "^"
+
+
+def _printable(line: str) -> str:
+    """The line without characters that could confuse a terminal, each replaced by one that does not."""
+    return "".join(character if character.isprintable() or character == "\t" else "\ufffd" for character in line)
 
 
 class InvalidInput(Exception):
@@ -54,7 +59,7 @@ class Problems:
 
     def know(self, file: str, text: str) -> None:
         """Remember the text of a file, so that diagnostics can show its lines."""
-        self._lines[file] = text.splitlines()
+        self._lines[file] = [line.rstrip("\r") for line in text.split("\n")]
 
     def add(self, code: str, message: str, location: Location, hint: str = "") -> None:
         if code not in CODES:
@@ -83,4 +88,95 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return f"did you mean '{close[0]}'?" if close else ""
 
 
-CODES: dict[str, str] = {}
+CODES = {
+    "E001": "a file cannot be read",
+    "E002": "a file is not UTF-8",
+    "E003": "a tab in the indentation",
+    "E004": "a file is not YAML",
+    "E005": "a file is empty",
+    "E006": "a part of YAML that these files do not use: anchors, several documents, keys that are no words",
+    "E010": "the file is not a list of entries, or an entry is not a mapping",
+    "E011": "a key is given twice",
+    "E012": "an unknown key",
+    "E013": "a required key is missing",
+    "E014": "a value has the wrong form",
+    "E015": "a value is not one of the allowed words",
+    "E016": "a word is given twice in one value",
+    "E020": "a schema string does not follow the grammar",
+    "E021": "an unknown type",
+    "E022": "a default does not fit its type",
+    "E023": "arguments in an order, or with names, that Python does not allow",
+    "E024": "an alias annotation that does not fit the rest of the schema",
+    "E025": "an in-place schema that does not write to self and return it",
+    "E026": "an out= schema whose outputs are missing, in another order, or not at the end",
+    "E027": "an in-place or out= schema that does not belong to the functional one",
+    "E029": "a schema that is not spelled in the canonical way",
+    "E030": "an op is listed twice",
+    "E031": "an op has both dispatch and composite, or neither",
+    "E032": "a view op without an alias annotation, or one that is not what its annotation says",
+    "E033": "an op that returns an alias of its input without saying what kind of view it is",
+    "E034": "numbers names something that is no tensor argument",
+    "E035": "a Python operator bound to two ops, or to an op that cannot have it",
+    "E036": "a rule or function that the hand-written sources do not define",
+    "E037": "a variant given twice: by autogen and by its schema",
+    "E038": "a kernel with another signature than its op",
+    "E039": "a method without a self argument",
+    "E040": "keys that exclude or need each other",
+    "E050": "a derivative of an op that ops.yaml does not list",
+    "E051": "a derivative whose schema is not the one in ops.yaml",
+    "E052": "a second derivative of an op",
+    "E053": "a key that is neither an argument nor an output of the op",
+    "E054": "a tensor argument without a formula",
+    "E055": "a second formula for an argument or output",
+    "E056": "output_differentiability does not fit the outputs",
+    "E057": "a formula for an argument that is no tensor",
+    "E058": "a derivative of an op that cannot have one",
+    "E059": "a node name that is used twice or is no class name",
+    "E060": "a formula is not a Python expression",
+    "E061": "an unknown name in a formula",
+    "E062": "a helper is called with the wrong arguments",
+    "E063": "grads[i] is out of range",
+    "E064": "a formula mixes grad and grads",
+    "E065": "a keyword that is not for this kind of formula",
+    "E066": "a name that has no meaning in this kind of formula",
+    "E067": "a formula of several arguments that gives another number of gradients",
+    "E068": "auto_linear or auto_element_wise where it cannot be applied",
+    "E069": "a part of Python that formulas cannot use",
+    "E070": "a forward formula of an output that has no gradient",
+    "E080": "a hand-written source file is not Python",
+}
+
+SECTIONS = {
+    "E00": "Files",
+    "E01": "Entries",
+    "E02": "Schema strings",
+    "E03": "Ops",
+    "E04": "Ops",
+    "E05": "Derivatives",
+    "E06": "Formulas",
+    "E07": "Formulas",
+    "E08": "Hand-written sources",
+}
+_PAGE_HEAD = """# Errors of the generator
+
+`python -m codegen` reports every problem of a run at once, each with its place, the offending line and advice:
+
+```
+ops.yaml:12:3: error[E012] unknown key 'familly'
+    familly: pointwise
+    ^
+help: did you mean 'family'?
+```
+
+A code keeps its meaning for ever. This page is printed from the table in `codegen/errors.py`.
+"""
+
+
+def errors_page() -> str:
+    """docs/errors.md"""
+    lines = [_PAGE_HEAD]
+    for section in dict.fromkeys(SECTIONS.values()):
+        lines += [f"## {section}", "", "| Code | Meaning |", "|---|---|"]
+        lines += [f"| {code} | {meaning} |" for code, meaning in CODES.items() if SECTIONS[code[:3]] == section]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"

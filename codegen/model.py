@@ -267,11 +267,13 @@ class FunctionSchema:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A function that the hand-written sources define, as far as its signature tells."""
+    """A function that the hand-written sources define. ``parameters`` is None when the source does not show them;
+    those of a function ``made`` by a factory have the factory's names."""
 
     name: str
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...] | None
     location: Location
+    made: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +339,8 @@ class SavedValue:
 
     ``input``     the tensor argument (or tensor list) ``name`` itself
     ``output``    the output ``name``
-    ``metadata``  ``expression`` of the tensor argument ``name``: ``self.shape``, ``self.stride()``, ``tensors.dtypes``
+    ``metadata``  ``expression`` of the tensor argument ``name``: ``self.shape``, ``self.stride()``, ``tensors.dtypes``;
+                  there is none when an optional tensor is absent
     ``value``     the argument ``name``, which is no tensor
     """
 
@@ -374,8 +377,9 @@ class Span:
 class Formula:
     """A formula and everything that can be known of it without running it.
 
-    ``targets``           the arguments whose gradient a backward formula gives; the output whose tangent a forward one gives
-    ``names``             every name it uses, dotted where a dot has a meaning (``needs_input_grad.self``, ``self.shape``)
+    ``targets``           the arguments whose gradient it gives; for a forward formula the output whose tangent it gives
+    ``names``             the names it uses: ``alpha``, ``self.shape``, ``needs_input_grad.self``, ``grads[0]`` for any
+                          spelling of that gradient, ``sum`` for a function
     ``saved``             what it needs from the forward call
     ``grads``             the indices of the output gradients it uses
     ``primals tangents``  the arguments used as ``<name>_p`` and ``<name>_t`` (forward formulas)
@@ -406,7 +410,7 @@ class Formula:
     def rewritten(self, names: Mapping[str, str]) -> str:
         """The source with every name that ``names`` has replaced by the text that stands for it.
 
-        Keys are names as in ``names``: ``other``, ``self.shape``, ``grads[1]``, ``needs_input_grad.self``, ``sum``.
+        Keys are the words of ``names``: ``rewritten({"grads[0]": "grad", "self": "x"})``.
         """
         return reduce(lambda text, span: _substitute(text, span, names), reversed(self.spans), self.source)
 

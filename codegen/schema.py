@@ -1,11 +1,11 @@
 """The grammar of schema strings: a tokenizer and a recursive-descent parser; ``str(parse_schema(s)) == s``.
 
-    schema    = name ["." overload] "(" [arguments] ")" "->" returns
-    arguments = argument {"," argument}, with one "*" before the keyword-only ones
-    argument  = type name ["=" default]
-    returns   = type [name] | "(" [type [name] {"," type [name]}] ")"
-    type      = base ["(" alias ")"] {"?" | "[" [size] "]"}
-    alias     = set ["!"] ["->" set],  set = letter {"|" letter} | "*"
+schema    = name ["." overload] "(" [arguments] ")" "->" returns
+arguments = argument {"," argument}, with one "*" before the keyword-only ones
+argument  = type name ["=" default]
+returns   = type [name] | "(" [type [name] {"," type [name]}] ")"
+type      = base ["(" alias ")"] {"?" | "[" [size] "]"}
+alias     = set ["!"] ["->" set],  set = letter {"|" letter} | "*"
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from codegen.model import Alias, Argument, BaseType, FunctionSchema, ListType, L
 from codegen.yaml_source import Scalar
 
 BASE_TYPES = frozenset(
-    "Tensor Scalar int SymInt float bool SymBool str complex ScalarType Layout Device DeviceIndex MemoryFormat Generator"
-    " Dimname QScheme Storage Stream".split()
+    "Tensor Scalar int SymInt float bool SymBool str complex ScalarType Layout Device DeviceIndex MemoryFormat"
+    " Generator Dimname QScheme Storage Stream".split()
 )
 _TOKEN = re.compile(
     r"""(?P<space>\s+) | (?P<arrow>->) | (?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _T = TypeVar("_T")
+_FORM_HINT = "a schema is written name.overload(Type name, Type name=default, *, Type name) -> Type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def _tokens(text: str) -> Iterator[Token]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise SchemaError("E020", f"unexpected character {text[position]!r} in the schema", position)
+            raise SchemaError("E020", f"unexpected character {text[position]!r} in the schema", position, _FORM_HINT)
         if match.lastgroup != "space":
             yield Token(str(match.lastgroup), match.group(), position)
         position = match.end()
@@ -117,7 +118,7 @@ class _Parser:
 
     def _unexpected(self, wanted: str) -> SchemaError:
         found = f"'{self._next.text}'" if self._next.text else "the end"
-        return SchemaError("E020", f"expected {wanted}, found {found}", self._next.start)
+        return SchemaError("E020", f"expected {wanted}, found {found}", self._next.start, _FORM_HINT)
 
     def _location(self, token: Token) -> Location:
         return self._source.at(token.start)
@@ -153,7 +154,7 @@ class _Parser:
             if argument is None:
                 continue
             if argument.name in seen:
-                raise SchemaError("E023", f"duplicate argument '{argument.name}'", start)
+                raise SchemaError("E023", f"duplicate argument '{argument.name}'", start, "rename one of the two")
             seen.add(argument.name)
             yield argument
 
@@ -169,9 +170,9 @@ class _Parser:
     def _star(self) -> int:
         star = self._advance()
         if self._kwarg_only:
-            raise SchemaError("E023", "a second '*' among the arguments", star.start)
+            raise SchemaError("E023", "a second '*' among the arguments", star.start, "remove it")
         if self._next.text != ",":
-            raise SchemaError("E023", "no keyword-only argument behind '*'", star.start)
+            raise SchemaError("E023", "no keyword-only argument behind '*'", star.start, "write '*, Type name'")
         self._kwarg_only = True
         return star.start
 
@@ -180,8 +181,8 @@ class _Parser:
         if default is not None:
             self._defaulted = True
         elif self._defaulted and not self._kwarg_only:
-            hint = "give it a default, or move it in front of the defaulted ones"
-            raise SchemaError("E023", f"argument '{name.text}' has no default but follows one that has", name.start, hint)
+            message = f"argument '{name.text}' has no default but follows one that has"
+            raise SchemaError("E023", message, name.start, "give it a default, or move it to the front")
 
     def _return_tuple(self) -> tuple[Return, ...]:
         self._advance()
@@ -195,7 +196,7 @@ class _Parser:
     def _type(self) -> tuple[Type, Alias | None]:
         token = self._word("a type")
         if token.text not in BASE_TYPES:
-            hint = did_you_mean(token.text, BASE_TYPES)
+            hint = did_you_mean(token.text, BASE_TYPES) or f"for example: {', '.join(_EXAMPLES)}, Tensor"
             raise SchemaError("E021", f"unknown type '{token.text}'", token.start, hint)
         type_: Type = BaseType(token.text)
         alias = self._alias() if self._accept("(") else None
@@ -226,16 +227,22 @@ class _Parser:
         return "*" if self._accept("*") else self._word("an alias name such as 'a'").text
 
     def _default(self, type_: Type) -> str:
+        if self._next.text != "[" and self._next.kind not in ("word", "number", "string"):
+            raise self._unexpected("a default")
         first = self._advance()
-        if first.text == "[":
-            while self._next.text not in ("]", ")", ""):
-                self._advance()
-            self._expect("]", "behind the default list")
-        last = self._tokens[self._position - 1]
-        text = self._source.text[first.start : last.end]
+        text = first.text + (self._list_items() if first.text == "[" else "")
         if not is_default(type_, text):
-            raise SchemaError("E022", f"'{text}' is no default for type {type_}", first.start, _default_hint(type_))
+            message = f"the default {text} does not fit type {type_}"
+            raise SchemaError("E022", message, first.start, _default_hint(type_))
         return text
+
+    def _list_items(self) -> str:
+        """What follows '[', up to and with ']'."""
+        start = self._position
+        while self._next.text not in ("]", ")", ""):
+            self._advance()
+        self._expect("]", "behind the default list")
+        return "".join(token.text for token in self._tokens[start : self._position])
 
 
 def _split_name(name: str) -> tuple[str, bool]:
@@ -261,7 +268,14 @@ _LITERALS: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "str": (str,),
 }
-_EXAMPLES = {"bool": "True or False", "str": "a quoted text", "int": "an integer", "float": "a number"}
+_EXAMPLES = {
+    "bool": "True or False",
+    "str": "a quoted text",
+    "int": "an integer",
+    "SymInt": "an integer",
+    "float": "a number",
+    "Scalar": "a number",
+}
 
 
 def is_default(type_: Type, text: str) -> bool:
@@ -295,5 +309,6 @@ def _default_hint(type_: Type) -> str:
         return "write None, or a default of the type without '?'"
     if isinstance(type_, ListType):
         return "write a list such as [] or [0,1]" + (", or one value for all elements" if type_.size else "")
-    example = _EXAMPLES.get(type_.base, "")
-    return f"write {example}" if example else ""
+    if type_.holds_tensors:
+        return "a tensor has no default: make it 'Tensor? name=None', or remove the default"
+    return f"write {_EXAMPLES.get(type_.base, 'a value of that type')}"

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard, cast
 
-import yaml  # type: ignore[import-untyped]  # PyYAML ships no types
+import yaml
 
 from codegen.errors import Problems
 from codegen.model import Location
@@ -99,13 +99,10 @@ def read_yaml(path: Path, file: str, problems: Problems) -> Node | None:
     if text is None or _has_tabs(text, file, problems):
         return None
     try:
-        root = _Reader(text, file, problems).document()
+        return _Reader(text, file, problems).document()
     except yaml.YAMLError as error:
         _report_yaml_error(error, text, file, problems)
         return None
-    if root is None and not problems:
-        problems.add("E005", f"{file} is empty", Location(file, 1, 1), "it must be a list of entries ('- key: value')")
-    return root
 
 
 def _has_tabs(text: str, file: str, problems: Problems) -> bool:
@@ -144,25 +141,26 @@ class _Reader:
         self._problems = problems
 
     def document(self) -> Node | None:
-        """The first document; None when there is none, or when it is too deep to go on reading."""
-        root = None
-        for event in self._events:
-            if isinstance(event, yaml.DocumentStartEvent) and root is not None:
-                self._refuse("a second YAML document ('---')", event)
-                return root
-            if isinstance(event, yaml.NodeEvent):
-                root = self._node(event, 0)
-                if root is None:
-                    return None
-        return root if root != Scalar("", Location(self._file, 1, 1)) else None
+        """The only document; None when there is none, or when it is too deep to go on reading."""
+        first = next((event for event in self._events if isinstance(event, yaml.NodeEvent)), None)
+        if first is None or isinstance(first, yaml.ScalarEvent) and not first.value:
+            start = Location(self._file, 1, 1)
+            self._problems.add("E005", f"{self._file} is empty", start, "it must be a list of entries ('- key: value')")
+            return None
+        root = self._node(first, 0)
+        for event in self._events if root is not None else ():
+            if isinstance(event, yaml.DocumentStartEvent):
+                self._refuse("a second YAML document ('---')", event, "keep all entries in one list")
+                break
+        return root
 
     def _node(self, event: yaml.Event, depth: int) -> Node | None:
         """The node that starts with ``event``; None when it is nested too deeply."""
         if depth > _MAX_DEPTH:
-            self._problems.add("E006", "nested too deeply", self._location(event))
+            self._refuse("such deep nesting", event, "an entry is a flat mapping")
             return None
-        if event.anchor is not None:
-            self._refuse("a YAML anchor or alias", event)
+        if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+            self._refuse("a YAML anchor or alias", event, "write the value out")
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(event, depth)
         if isinstance(event, yaml.MappingStartEvent):
@@ -196,25 +194,31 @@ class _Reader:
 
     def _is_new_key(self, key: Node, items: dict[str, tuple[Scalar, Node]]) -> TypeGuard[Scalar]:
         if not isinstance(key, Scalar):
-            self._problems.add("E006", "a key must be a word", key.location)
+            self._problems.add("E006", "a key must be a word", key.location, "write 'key: value'")
             return False
         if key.text in items:
             hint = f"it is already given on line {items[key.text][0].location.line}"
             self._problems.add("E011", f"duplicate key '{key.text}'", key.location, hint)
         return key.text not in items
 
-    def _refuse(self, what: str, event: yaml.Event) -> None:
-        self._problems.add("E006", f"{what} is not supported here", self._location(event))
+    def _refuse(self, what: str, event: yaml.Event, hint: str) -> None:
+        self._problems.add("E006", f"{what} is not supported here", self._location(event), hint)
 
     def _location(self, event: yaml.Event) -> Location:
-        mark = event.start_mark
-        return Location(self._file, mark.line + 1, mark.column + 1)
+        start, _ = _marks(event)
+        return Location(self._file, start.line + 1, start.column + 1)
 
 
 def _column_shift(event: yaml.Event) -> int | None:
     """How far a scalar's text starts behind its mark, when text and source agree character by character."""
     if not isinstance(event, yaml.ScalarEvent):
         return None
-    width = event.end_mark.index - event.start_mark.index
+    start, end = _marks(event)
+    width = end.index - start.index
     quotes = 1 if event.style in ("'", '"') else 0
     return quotes if event.style != "|" and width == len(event.value) + 2 * quotes else None
+
+
+def _marks(event: yaml.Event) -> tuple[yaml.Mark, yaml.Mark]:
+    """Where an event starts and ends; the parser always gives both."""
+    return cast(yaml.Mark, event.start_mark), cast(yaml.Mark, event.end_mark)

@@ -1,0 +1,173 @@
+"""The rules that entries of derivatives.yaml must follow: one small function each."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from codegen.derivatives import DerivativeEntry
+from codegen.errors import Problems
+from codegen.model import Formula, Location
+from codegen.yaml_source import Scalar
+
+
+def check(entries: list[DerivativeEntry], problems: Problems) -> None:
+    """Report every rule of derivatives.yaml that is broken."""
+    for entry in entries:
+        for rule in RULES:
+            rule(entry, problems)
+    unique_derivatives(entries, problems)
+    unique_nodes(entries, problems)
+
+
+def _name_location(entry: DerivativeEntry) -> Location:
+    name = entry.yaml.text("name")
+    return name.location if name else entry.yaml.location
+
+
+def op_records_a_graph(entry: DerivativeEntry, problems: Problems) -> None:
+    """Composite ops are differentiated through what they are made of, and out= ops not at all."""
+    op = entry.derivative.op
+    if op.is_composite:
+        message = f"{op.name} is composite: its gradient comes from the ops that it is made of"
+        problems.add("E058", message, _name_location(entry), "remove the entry, or give the op kernels (dispatch)")
+    elif op.kind == "out":
+        message = f"{op.name} is an out= op: it cannot be differentiated"
+        problems.add("E058", message, _name_location(entry), "write the derivative of the functional op")
+    elif not any(result.type.holds_tensors for result in op.schema.returns):
+        message = f"{op.name} returns no tensor: it has no derivative"
+        problems.add("E058", message, _name_location(entry), "remove the entry")
+
+
+def every_tensor_has_formula(entry: DerivativeEntry, problems: Problems) -> None:
+    derivative = entry.derivative
+    for argument in derivative.op.schema.tensor_arguments:
+        if derivative.backward_of(argument.name) is None and _is_absent(entry, argument.name):
+            message = f"no formula for '{argument.name}' of {derivative.op.name}"
+            hint = f"add '{argument.name}:' with a formula, non_differentiable or not_implemented"
+            problems.add("E054", message, _name_location(entry), hint)
+
+
+def _is_absent(entry: DerivativeEntry, argument: str) -> bool:
+    """Whether no key names the argument; a key that is there but wrong has been reported."""
+    return all(argument != word.text for key, _ in entry.yaml.items for word in key.words())
+
+
+def gradients_are_counted(entry: DerivativeEntry, problems: Problems) -> None:
+    """A formula of several arguments that is written as a tuple has one element for each."""
+    for formula in entry.derivative.backward:
+        count = _tuple_length(formula)
+        if count is not None and count != len(formula.targets):
+            if len(formula.targets) > 1 or _is_tensor(entry, formula.targets[0]):
+                names = ", ".join(formula.targets)
+                message = f"{count} gradients for '{names}'"
+                problems.add("E067", message, formula.location, "give one for each, in the order of the key")
+
+
+def _is_tensor(entry: DerivativeEntry, argument: str) -> bool:
+    found = entry.derivative.op.schema.argument(argument)
+    return found is not None and found.type.is_tensor
+
+
+def _tuple_length(formula: Formula) -> int | None:
+    try:
+        tree = ast.parse(formula.source, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    is_plain = isinstance(tree, ast.Tuple) and not any(isinstance(item, ast.Starred) for item in tree.elts)
+    return len(tree.elts) if isinstance(tree, ast.Tuple) and is_plain else None
+
+
+def element_wise_of_one(entry: DerivativeEntry, problems: Problems) -> None:
+    """``auto_element_wise`` turns the one backward formula around; ``auto_linear`` needs an input to call the op on."""
+    derivative = entry.derivative
+    expressions = [formula for formula in derivative.backward if formula.is_expression]
+    for formula in derivative.forward:
+        if formula.kind == "auto_element_wise" and [len(backward.targets) for backward in expressions] != [1]:
+            message = "auto_element_wise needs exactly one argument with a formula"
+            problems.add("E068", message, formula.location, "write the formula out with <argument>_t and <argument>_p")
+        elif formula.kind == "auto_linear" and not expressions:
+            message = "auto_linear needs an argument with a formula"
+            problems.add("E068", message, formula.location, "remove it, or write a formula for an argument")
+
+
+def forward_of_differentiable_output(entry: DerivativeEntry, problems: Problems) -> None:
+    derivative = entry.derivative
+    outputs = dict(zip(derivative.op.schema.result_names, derivative.output_differentiability))
+    for formula in derivative.forward:
+        if not outputs[formula.targets[0]]:
+            message = f"the output '{formula.targets[0]}' has no gradient, so it has no forward formula"
+            problems.add("E070", message, formula.location, "remove it, or change output_differentiability")
+
+
+def forward_uses_primals(entry: DerivativeEntry, problems: Problems) -> None:
+    """A differentiable argument is ``x_p`` and ``x_t``; one without a gradient is plain ``x``."""
+    derivative = entry.derivative
+    kinds = {name: formula.kind for formula in derivative.backward for name in formula.targets}
+    for formula in derivative.forward:
+        for name, kind in kinds.items():
+            if kind == "expression" and name in formula.names:
+                message = f"'{name}' has a tangent: a forward formula cannot use it as a whole"
+                hint = f"write {name}_p (its value) or {name}_t (its tangent)"
+                problems.add("E066", message, _place(entry, formula, name), hint)
+            elif kind == "non_differentiable" and name in formula.tangents:
+                message = f"'{name}' is non_differentiable: it has no tangent '{name}_t'"
+                problems.add("E066", message, _place(entry, formula, f"{name}_t"), f"write {name}")
+
+
+def needed_gradients_exist(entry: DerivativeEntry, problems: Problems) -> None:
+    """``needs_input_grad.x`` is asked only of arguments that have an edge."""
+    edges = {argument.name for argument in entry.derivative.edges}
+    for formula in entry.derivative.backward:
+        asked = {name.partition(".")[2] for name in formula.names if name.startswith("needs_input_grad.")}
+        for name in sorted(asked - edges):
+            message = f"'needs_input_grad.{name}' is never true: '{name}' is non_differentiable"
+            problems.add("E066", message, _place(entry, formula, f"needs_input_grad.{name}"), "remove it")
+
+
+def _place(entry: DerivativeEntry, formula: Formula, key: str) -> Location:
+    """Where a formula first uses a name."""
+    start = next(span.start for span in formula.spans if span.key == key)
+    sources = (value for _, value in entry.yaml.items if isinstance(value, Scalar))
+    return next(source.at(start) for source in sources if source.location == formula.location)
+
+
+def node_is_class_name(entry: DerivativeEntry, problems: Problems) -> None:
+    node = entry.yaml.text("node")
+    if node is not None and node.text.isidentifier() and not re.fullmatch(r"[A-Z]\w*", node.text):
+        problems.add("E059", f"'{node.text}' is no class name", node.location, "it starts with a capital letter")
+
+
+RULES: tuple[Callable[[DerivativeEntry, Problems], None], ...] = (
+    op_records_a_graph,
+    every_tensor_has_formula,
+    gradients_are_counted,
+    element_wise_of_one,
+    forward_of_differentiable_output,
+    forward_uses_primals,
+    needed_gradients_exist,
+    node_is_class_name,
+)
+
+
+def unique_derivatives(entries: list[DerivativeEntry], problems: Problems) -> None:
+    seen: dict[str, Location] = {}
+    for entry in entries:
+        first = seen.setdefault(entry.derivative.op.name, entry.derivative.location)
+        if first is not entry.derivative.location:
+            hint = f"it is already listed on line {first.line}"
+            message = f"a second derivative of {entry.derivative.op.name}"
+            problems.add("E052", message, _name_location(entry), hint)
+
+
+def unique_nodes(entries: list[DerivativeEntry], problems: Problems) -> None:
+    owners: dict[str, str] = {}
+    for entry in entries:
+        derivative = entry.derivative
+        owner = owners.setdefault(derivative.node, derivative.op.name)
+        if derivative.node and owner != derivative.op.name:
+            node = entry.yaml.text("node")
+            location = node.location if node else _name_location(entry)
+            message = f"the node '{derivative.node}' already belongs to {owner}"
+            problems.add("E059", message, location, "name another class with 'node'")

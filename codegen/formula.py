@@ -1,0 +1,399 @@
+"""Derivative formulas through Python's ast: which names they use, and what must be saved for them.
+
+A formula is never run here, and never searched as text. What a name means is decided in this order: a name that is
+called is a function (helper, builtin, op); any other name is a variable of a comprehension, an output gradient, an
+argument, an output, a helper's constant, a builtin, or an op passed as a value.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from codegen.errors import Problems, did_you_mean
+from codegen.model import Argument, Formula, FormulaKind, SavedValue, Span
+from codegen.scope import BUILTINS, Helper, Scope
+from codegen.yaml_source import Scalar
+
+Role = Literal["backward", "forward", "when"]
+
+METADATA_ATTRIBUTES = frozenset("shape dtype ndim device layout".split())
+METADATA_METHODS = frozenset("numel stride storage_offset dim size is_complex is_floating_point".split())
+LIST_METADATA = frozenset("shapes dtypes".split())
+INDEXED_METADATA = frozenset("size stride".split())
+KEYWORDS: dict[Role, frozenset[str]] = {
+    "backward": frozenset(("non_differentiable", "not_implemented")),
+    "forward": frozenset(("auto_linear", "auto_element_wise", "not_implemented")),
+    "when": frozenset(),
+}
+_ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"}
+_NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers"
+_HELPER_HINT = "functions are ops, Python builtins and the helpers in mindtorch/autograd/formulas.py"
+_HELPER_FILE_HINT = "write a helper in mindtorch/autograd/formulas.py"
+_SYNTAX_HINT = "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes"
+_UNSUPPORTED: dict[type[ast.AST], str] = {
+    ast.NamedExpr: "an assignment (:=)",
+    ast.JoinedStr: "a formatted string",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Await: "await",
+}
+
+
+def read_formula(source: Scalar, targets: tuple[str, ...], role: Role, scope: Scope, problems: Problems) -> Formula:
+    """The formula of ``source``. What is wrong with it goes to ``problems``; the result is then only half filled."""
+    if source.text in _ALL_KEYWORDS:
+        return _keyword_formula(source, targets, role, problems)
+    try:
+        tree = ast.parse(source.text, mode="eval").body
+        return _Analysis(source, role, scope, problems).formula(tree, targets)
+    except SyntaxError as error:
+        offset = _syntax_offset(source.text, error)
+        problems.add("E060", f"the formula is not a Python expression: {error.msg}", source.at(offset), _SYNTAX_HINT)
+    except (ValueError, RecursionError, MemoryError):
+        problems.add("E060", "the formula is too deeply nested", source.location, _HELPER_FILE_HINT)
+    return Formula("expression", source.text, source.location, targets)
+
+
+def _keyword_formula(source: Scalar, targets: tuple[str, ...], role: Role, problems: Problems) -> Formula:
+    if source.text not in KEYWORDS[role]:
+        allowed = ", ".join(sorted(KEYWORDS[role]))
+        hint = f"a {role} formula is an expression" + (f" or one of: {allowed}" if allowed else "")
+        problems.add("E065", f"'{source.text}' is no {role} formula", source.location, hint)
+    kinds: dict[str, FormulaKind] = {kind: kind for kind in get_args(FormulaKind)}
+    return Formula(kinds[source.text], source.text, source.location, targets)
+
+
+def _syntax_offset(text: str, error: SyntaxError) -> int:
+    """Where Python found the error; it reports an unexpected end as offset 0 or one beyond."""
+    if error.lineno != 1 or error.offset is None:
+        return 0
+    last = len(text) - 1
+    return min(error.offset - 1, last) if error.offset else last
+
+
+@dataclass
+class _Found:
+    """What an analysis has met, in the order in which it met it."""
+
+    names: set[str] = field(default_factory=set)
+    saved: dict[SavedValue, None] = field(default_factory=dict)
+    grads: set[int] = field(default_factory=set)
+    primals: dict[str, None] = field(default_factory=dict)
+    tangents: dict[str, None] = field(default_factory=dict)
+    helpers: dict[str, None] = field(default_factory=dict)
+    ops: dict[str, None] = field(default_factory=dict)
+    spans: list[Span] = field(default_factory=list)
+    gradient_styles: set[str] = field(default_factory=set)
+
+
+class _Analysis(ast.NodeVisitor):
+    """Walks one formula."""
+
+    def __init__(self, source: Scalar, role: Role, scope: Scope, problems: Problems) -> None:
+        self._source = source
+        self._role = role
+        self._scope = scope
+        self._problems = problems
+        self._found = _Found()
+        self._bound: list[set[str]] = []
+        self._arguments = {argument.name: argument for argument in scope.schema.inputs}
+        self._lines = source.text.split("\n")
+        self._whole_tensors: frozenset[str] = frozenset()
+
+    def formula(self, tree: ast.expr, targets: tuple[str, ...]) -> Formula:
+        self._whole_tensors = frozenset(_whole_names(tree, self._metadata_key))
+        self.visit(tree)
+        found = self._found
+        if {"grad", "grads"} <= found.gradient_styles:
+            hint = "write grads[0] instead of grad"
+            self._problems.add("E064", "the formula mixes 'grad' and 'grads'", self._source.location, hint)
+        return Formula(
+            "expression",
+            self._source.text,
+            self._source.location,
+            targets,
+            frozenset(found.names),
+            tuple(found.saved),
+            tuple(sorted(found.grads)),
+            tuple(found.primals),
+            tuple(found.tangents),
+            tuple(found.helpers),
+            tuple(found.ops),
+            tuple(sorted(found.spans, key=lambda span: span.start)),
+        )
+
+    # positions
+
+    def _offset(self, line: int, byte_column: int) -> int:
+        """The character offset of a position that ast counts in lines and UTF-8 bytes."""
+        before = sum(len(text) + 1 for text in self._lines[: line - 1])
+        return before + len(self._lines[line - 1].encode()[:byte_column].decode())
+
+    def _start(self, node: ast.expr) -> int:
+        return self._offset(node.lineno, node.col_offset)
+
+    def _end(self, node: ast.expr) -> int:
+        return self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+    def _problem(self, code: str, message: str, node: ast.expr, hint: str = "") -> None:
+        self._problems.add(code, message, self._source.at(self._start(node)), hint)
+
+    def _record(self, key: str, node: ast.expr) -> None:
+        self._found.names.add(key)
+        self._found.spans.append(Span(self._start(node), self._end(node), key))
+
+    # visiting
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.expr) and type(node) in _UNSUPPORTED:
+            message = f"a formula cannot use {_UNSUPPORTED[type(node)]}"
+            self._problem("E069", message, node, _HELPER_FILE_HINT)
+        else:
+            super().visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not self._is_bound(node.id):
+            self._variable(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        key = self._metadata_key(node)
+        if _is_name(node.value, "needs_input_grad"):
+            self._needs_input_grad(node)
+        elif key is None:
+            self.generic_visit(node)
+        else:
+            self._metadata(key, node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        key = self._metadata_key(node)
+        if key is not None:
+            self._metadata(key, node)
+            for argument in node.args:
+                self.visit(argument)
+        elif isinstance(node.func, ast.Name) and not self._is_bound(node.func.id):
+            self._call(node.func, node)
+            for child in (*node.args, *node.keywords):
+                self.visit(child)
+        else:
+            self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if _is_name(node.value, "grads") and not self._is_bound("grads"):
+            self._indexed_gradient(node)
+        else:
+            self.generic_visit(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        with self._binding(argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)):
+            self.generic_visit(node)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        targets = (name for generator in node.generators for name in ast.walk(generator.target))
+        with self._binding(name.id for name in targets if isinstance(name, ast.Name)):
+            self.generic_visit(node)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    @contextmanager
+    def _binding(self, names: Iterable[str]) -> Iterator[None]:
+        self._bound.append(set(names))
+        yield
+        self._bound.pop()
+
+    def _is_bound(self, name: str) -> bool:
+        return any(name in names for names in self._bound)
+
+    # what a name means
+
+    def _variable(self, node: ast.Name) -> None:
+        name, scope = node.id, self._scope
+        if name in scope.gradients or name == "grads":
+            self._gradient(node)
+        elif name in self._arguments:
+            self._argument(self._arguments[name], node)
+        elif self._dual_part(name) is not None:
+            self._dual(node)
+        elif name in scope.outputs:
+            self._output(node)
+        elif name in scope.helpers or name in BUILTINS or name in scope.ops:
+            self._function(node)
+        else:
+            self._unknown(node)
+
+    def _gradient(self, node: ast.Name) -> None:
+        if self._role != "backward":
+            self._problem("E066", f"'{node.id}' has no meaning in a {self._role} formula", node, self._role_hint())
+        elif node.id == "grads":
+            self._found.gradient_styles.add("grads")
+            self._found.grads.update(range(len(self._scope.differentiable)))
+            self._record("grads", node)
+        else:
+            index = self._scope.gradients[node.id]
+            self._found.gradient_styles.add("grad")
+            self._found.grads.add(index)
+            self._record(f"grads[{index}]", node)
+
+    def _indexed_gradient(self, node: ast.Subscript) -> None:
+        """``grads[1]``. With an index that is no constant, and for a list of outputs, all of ``grads`` is used."""
+        index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if self._scope.returns_list or not isinstance(index, int) or self._role != "backward":
+            self.generic_visit(node)
+            return
+        self._found.gradient_styles.add("grads")
+        count = len(self._scope.differentiable)
+        if index >= count:
+            hint = "grads counts the outputs that have a gradient, from 0"
+            self._problem("E063", f"'grads[{index}]' is out of range: the op has {count}", node, hint)
+            return
+        self._found.grads.add(index)
+        self._record(f"grads[{index}]", node)
+
+    def _argument(self, argument: Argument, node: ast.Name) -> None:
+        kind: Literal["input", "value"] = "input" if argument.type.holds_tensors else "value"
+        self._save(SavedValue(argument.name, kind))
+        self._record(argument.name, node)
+
+    def _save(self, value: SavedValue) -> None:
+        """Only a backward formula runs later than the op, so only there is something to keep."""
+        if self._role == "backward":
+            self._found.saved[value] = None
+
+    def _dual_part(self, name: str) -> Argument | None:
+        """The tensor argument of ``<name>_p`` or ``<name>_t``."""
+        argument = self._arguments.get(name[:-2]) if name.endswith(("_p", "_t")) else None
+        return argument if argument is not None and argument.type.holds_tensors else None
+
+    def _dual(self, node: ast.Name) -> None:
+        if self._role != "forward":
+            hint = "only forward formulas have primals and tangents"
+            self._problem("E066", f"'{node.id}' has no meaning in a {self._role} formula", node, hint)
+            return
+        parts = self._found.primals if node.id.endswith("_p") else self._found.tangents
+        parts[node.id[:-2]] = None
+        self._record(node.id, node)
+
+    def _output(self, node: ast.Name) -> None:
+        name = self._scope.outputs[node.id]
+        if self._role == "when":
+            hint = "it is evaluated before the op runs: use arguments only"
+            self._problem("E066", f"'{node.id}' has no meaning in a when formula", node, hint)
+            return
+        self._save(SavedValue(name, "output"))
+        self._record(name, node)
+
+    def _function(self, node: ast.Name) -> None:
+        """A helper, builtin or op by its name; helpers hide builtins, and builtins hide ops."""
+        if node.id in self._scope.helpers:
+            self._found.helpers[node.id] = None
+        elif node.id not in BUILTINS:
+            self._found.ops[node.id] = None
+        self._record(node.id, node)
+
+    def _unknown(self, node: ast.Name) -> None:
+        hint = did_you_mean(node.id, self._scope.all_names()) or _NAME_HINT
+        self._problem("E061", f"unknown name '{node.id}'", node, hint)
+
+    def _call(self, function: ast.Name, call: ast.Call) -> None:
+        scope = self._scope
+        if function.id not in scope.helpers and function.id not in BUILTINS and function.id not in scope.ops:
+            candidates = scope.helpers.keys() | scope.ops | BUILTINS
+            message = f"unknown function '{function.id}'"
+            self._problem("E061", message, function, did_you_mean(function.id, candidates) or _HELPER_HINT)
+            return
+        self._function(function)
+        helper = scope.helpers.get(function.id)
+        if helper is not None:
+            self._check_arity(helper, call)
+
+    def _check_arity(self, helper: Helper, call: ast.Call) -> None:
+        keywords = [keyword.arg for keyword in call.keywords if keyword.arg is not None]
+        starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+        if starred or len(keywords) < len(call.keywords) or helper.accepts(len(call.args), keywords):
+            return
+        given = f"{len(call.args)} positional" + (f" and keywords {', '.join(keywords)}" if keywords else "")
+        self._problem("E062", f"wrong arguments for {helper.name}(): {given}", call, f"it is {helper.signature}")
+
+    def _needs_input_grad(self, node: ast.Attribute) -> None:
+        argument = self._arguments.get(node.attr)
+        if argument is None or not argument.type.holds_tensors:
+            tensors = [tensor.name for tensor in self._scope.schema.tensor_arguments]
+            message = f"'{node.attr}' is no tensor argument of {self._scope.schema.full_name}"
+            hint = did_you_mean(node.attr, tensors) or f"tensor arguments: {', '.join(tensors)}"
+            self._problem("E061", message, node, hint)
+        elif self._role != "backward":
+            message = f"'needs_input_grad' has no meaning in a {self._role} formula"
+            self._problem("E066", message, node, self._role_hint())
+        else:
+            self._record(f"needs_input_grad.{node.attr}", node)
+
+    def _role_hint(self) -> str:
+        if self._role == "forward":
+            return "a forward formula uses <argument>_p and <argument>_t"
+        return "it is evaluated before the op runs: use arguments only"
+
+    # metadata
+
+    def _metadata_key(self, node: ast.AST) -> str | None:
+        """``self.shape`` or ``self.stride()`` if the node reads only that of a tensor argument."""
+        if isinstance(node, ast.Call):
+            return self._metadata_method(node)
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return None
+        argument = self._arguments.get(node.value.id)
+        if argument is None or self._is_bound(argument.name):
+            return None
+        facts = LIST_METADATA if argument.type.is_tensor_list else METADATA_ATTRIBUTES
+        known = argument.type.holds_tensors and node.attr in facts
+        return f"{argument.name}.{node.attr}" if known else None
+
+    def _metadata_method(self, node: ast.Call) -> str | None:
+        method = node.func
+        if not isinstance(method, ast.Attribute) or not isinstance(method.value, ast.Name):
+            return None
+        argument = self._arguments.get(method.value.id)
+        if argument is None or self._is_bound(argument.name) or not argument.type.is_tensor:
+            return None
+        most = 1 if method.attr in INDEXED_METADATA else 0
+        simple = not node.keywords and len(node.args) <= most
+        known = simple and method.attr in METADATA_METHODS
+        return f"{argument.name}.{method.attr}()" if known else None
+
+    def _metadata(self, key: str, node: ast.Attribute | ast.Call) -> None:
+        """Save a fact about a tensor, unless the formula needs the tensor itself anyway."""
+        name, attribute = key.split(".")
+        owner = node.func if isinstance(node, ast.Call) else node
+        assert isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name)
+        if name in self._whole_tensors:
+            self._argument(self._arguments[name], owner.value)
+            return
+        self._save(SavedValue(name, "metadata", attribute))
+        if isinstance(node, ast.Call) and node.args:
+            self._record_indexed(key, node)
+        else:
+            self._record(key, node)
+
+    def _record_indexed(self, key: str, node: ast.Call) -> None:
+        """``self.size(0)`` becomes ``<saved>[0]``."""
+        self._found.names.add(key)
+        self._found.spans.append(Span(self._start(node), self._start(node.args[0]), key, "{}["))
+        self._found.spans.append(Span(self._end(node) - 1, self._end(node), key, "]"))
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _whole_names(tree: ast.AST, metadata_key: Callable[[ast.AST], str | None]) -> Iterator[str]:
+    """The names that a formula uses otherwise than for metadata."""
+    if metadata_key(tree) is not None:
+        for argument in getattr(tree, "args", ()):
+            yield from _whole_names(argument, metadata_key)
+        return
+    if isinstance(tree, ast.Name):
+        yield tree.id
+    for child in ast.iter_child_nodes(tree):
+        yield from _whole_names(child, metadata_key)

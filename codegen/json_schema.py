@@ -1,0 +1,59 @@
+"""JSON Schemas of ops.yaml and derivatives.yaml, for editors: they complete keys and mark wrong values while one types.
+
+They are made from the key table and say no more than it does; ``python -m codegen`` checks everything else.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from codegen.keys import BACKENDS, DERIVATIVE_KEYS, FORMULA_KEYS, OP_KEYS, Key
+
+_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
+
+
+def json_schemas() -> dict[str, str]:
+    """The schema files by path."""
+    formulas = {"type": "string", "minLength": 1, "description": f"The formula of {FORMULA_KEYS}"}
+    return {
+        "schemas/ops.schema.json": _document("The ops of mindtorch", OP_KEYS, False),
+        "schemas/derivatives.schema.json": _document("The derivatives of mindtorch's ops", DERIVATIVE_KEYS, formulas),
+    }
+
+
+def _document(title: str, keys: tuple[Key, ...], other_keys: bool | dict[str, Any]) -> str:
+    entry = {
+        "type": "object",
+        "required": [key.name for key in keys if key.required],
+        "properties": {key.name: {**_form(key), "description": key.description} for key in keys},
+        "additionalProperties": other_keys,
+    }
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "type": "array",
+        "minItems": 1,
+        "items": entry,
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _form(key: Key) -> dict[str, Any]:
+    """What the form of a key's value is called in JSON Schema."""
+    match key.form:
+        case "word":
+            return {"enum": list(key.values)} if key.values else {"type": "string", "pattern": f"^{_IDENTIFIER}$"}
+        case "words" | "names":
+            word = f"({'|'.join(key.values)})" if key.values else _IDENTIFIER
+            return {"type": "string", "pattern": f"^{word}(, *{word})*$"}
+        case "flag":
+            return {"const": True}
+        case "booleans":
+            return {"type": "array", "items": {"type": "boolean"}}
+        case "backends":
+            function = {"type": "string", "pattern": f"^{_IDENTIFIER}$"}
+            properties = {backend: function for backend in BACKENDS}
+            return {"type": "object", "properties": properties, "additionalProperties": False}
+        case "schema" | "text" | "expression":
+            return {"type": "string", "minLength": 1}

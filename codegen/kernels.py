@@ -1,0 +1,256 @@
+"""What the hand-written sources define: kernels, composite functions, shape rules and formula helpers.
+
+Everything is read with ``ast`` and nothing imported, so that the generator works while the library does not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+from codegen.errors import Problems
+from codegen.keys import BACKENDS, FAMILIES
+from codegen.model import FunctionSchema, Kernel, Location
+from codegen.scope import Helper
+from codegen.yaml_source import read_text
+
+BACKEND_ROOT = "mindtorch/backends"
+COMPOSITE_ROOT = "mindtorch/composite"
+FORMULAS = "mindtorch/autograd/formulas.py"
+SHAPE_RULES = "mindtorch/backends/meta/rules.py"
+PROMOTION_RULES = "mindtorch/promotion.py"
+SAMPLES = "tests/samples.py"
+_MAX_HOPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """The names that a key of ops.yaml can have as value, and the file that defines them; None when it is absent."""
+
+    file: str
+    names: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class HandWritten:
+    """What ops.yaml and derivatives.yaml can refer to: kernels by backend and family, rules by key of ops.yaml."""
+
+    kernels: Mapping[tuple[str, str], Mapping[str, Kernel]]
+    composites: Mapping[str, Mapping[str, Kernel]]
+    helpers: Mapping[str, Helper]
+    rules: Mapping[str, RuleFile]
+
+
+def read_hand_written(root: Path, problems: Problems) -> HandWritten:
+    sources = _Sources(root, problems)
+    kernels = {
+        (backend, family): sources.functions(f"{BACKEND_ROOT}/{_directory(backend)}/{family}.py")
+        for backend in BACKENDS
+        for family in FAMILIES
+    }
+    composites = {family: sources.functions(f"{COMPOSITE_ROOT}/{family}.py") for family in FAMILIES}
+    formulas = sources.module(FORMULAS)
+    return HandWritten(
+        kernels={place: found for place, found in kernels.items() if found},
+        composites={family: found for family, found in composites.items() if found},
+        helpers={helper.name: helper for helper in formulas.helpers()} if formulas else {},
+        rules={
+            "shape": sources.rule_file(SHAPE_RULES),
+            "promotion": sources.rule_table(PROMOTION_RULES, "RULES"),
+            "samples": sources.rule_file(SAMPLES),
+        },
+    )
+
+
+def kernel_file(backend: str, family: str) -> str:
+    """The file in which a backend's kernels of a family are looked for."""
+    return f"{BACKEND_ROOT}/{_directory(backend)}/{family}.py"
+
+
+def composite_file(family: str) -> str:
+    return f"{COMPOSITE_ROOT}/{family}.py"
+
+
+def expected_parameters(schema: FunctionSchema, with_out: bool) -> tuple[str, ...]:
+    """The parameters of an op's kernel; see "Kernels" in docs/internals.md."""
+    names = tuple(argument.python_name for argument in schema.inputs)
+    return (*names, "out") if with_out else names
+
+
+def _directory(backend: str) -> str:
+    return backend.lower()
+
+
+class _Module:
+    """The top level of one source file."""
+
+    def __init__(self, file: str, tree: ast.Module) -> None:
+        self.file = file
+        self._tree = tree
+
+    @cached_property
+    def definitions(self) -> dict[str, ast.stmt]:
+        """The statement that gives each name: a function, an assignment or an import."""
+        return {name: statement for statement in self._tree.body for name in _defined_names(statement)}
+
+    def location(self, name: str) -> Location:
+        statement = self.definitions[name]
+        return Location(self.file, statement.lineno, statement.col_offset + 1)
+
+    def helpers(self) -> Iterator[Helper]:
+        """The public functions and constants that are defined here, imported ones excepted."""
+        for name, statement in self.definitions.items():
+            if name.startswith("_") or isinstance(statement, ast.ImportFrom):
+                continue
+            if isinstance(statement, ast.FunctionDef):
+                yield _helper(statement)
+            else:
+                yield Helper(name)
+
+
+# The functions that a factory was given as arguments: where each parameter's value is defined, and under which name.
+Given: TypeAlias = Mapping[str, tuple[_Module, str]]
+
+
+class _Sources:
+    """The modules of the library, each parsed once, found by path or by dotted name."""
+
+    def __init__(self, root: Path, problems: Problems) -> None:
+        self._root = root
+        self._problems = problems
+        self._modules: dict[str, _Module | None] = {}
+
+    def module(self, file: str) -> _Module | None:
+        if file not in self._modules:
+            self._modules[file] = self._parse(file) if (self._root / file).is_file() else None
+        return self._modules[file]
+
+    def _parse(self, file: str) -> _Module | None:
+        text = read_text(self._root / file, file, self._problems)
+        if text is None:
+            return None
+        try:
+            return _Module(file, ast.parse(text))
+        except SyntaxError as error:
+            location = Location(file, error.lineno or 1, error.offset or 1)
+            self._problems.add("E080", f"not Python: {error.msg}", location, "the generator reads this file, too")
+        except ValueError as error:
+            self._problems.add("E080", f"not Python: {error}", Location(file, 1, 1))
+        return None
+
+    def functions(self, file: str) -> dict[str, Kernel]:
+        """The public functions of a file, also those made by a factory or taken from another module."""
+        module = self.module(file)
+        if module is None:
+            return {}
+        names = (name for name in module.definitions if not name.startswith("_"))
+        return {name: self._kernel(module, name) for name in names}
+
+    def rule_file(self, file: str) -> RuleFile:
+        """A file whose functions are the rules."""
+        module = self.module(file)
+        return RuleFile(file, frozenset(module.definitions) if module else None)
+
+    def rule_table(self, file: str, table: str) -> RuleFile:
+        """A file that lists its rules in a dict with literal keys."""
+        module = self.module(file)
+        value = getattr(module.definitions.get(table), "value", None) if module else None
+        keys = value.keys if isinstance(value, ast.Dict) else []
+        names = frozenset(str(key.value) for key in keys if isinstance(key, ast.Constant))
+        return RuleFile(file, names or None)
+
+    def _kernel(self, module: _Module, name: str) -> Kernel:
+        """A name with the parameters that it has as a function, or with None if no function can be seen behind it."""
+        location = module.location(name)
+        origin = self._origin(module, name)
+        if origin is None:
+            return Kernel(name, None, location)
+        statement = origin[0].definitions.get(origin[1])
+        if isinstance(statement, ast.FunctionDef):
+            return Kernel(name, _parameter_names(statement.args), location)
+        value = getattr(statement, "value", None)
+        if isinstance(value, ast.Lambda):
+            return Kernel(name, _parameter_names(value.args), location)
+        return Kernel(name, self._made_by(origin[0], value, {}, 0), location, made=True)
+
+    def _made_by(self, module: _Module, call: ast.AST | None, given: Given, hops: int) -> tuple[str, ...] | None:
+        """The parameters of what a factory call returns: those of the ``def kernel`` inside the factory.
+
+        A factory may call another one, even one that it was ``given`` as an argument.
+        """
+        if hops > _MAX_HOPS or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return None
+        module, name = given.get(call.func.id, (module, call.func.id))
+        origin = self._origin(module, name)
+        factory = origin[0].definitions.get(origin[1]) if origin else None
+        if origin is None or not isinstance(factory, ast.FunctionDef):
+            return None
+        for node in ast.walk(factory):
+            if isinstance(node, ast.FunctionDef) and node.name == "kernel":
+                return _parameter_names(node.args)
+        passed = _passed_names(factory.args, call, origin[0], module)
+        returned = (node.value for node in ast.walk(factory) if isinstance(node, ast.Return))
+        made = (self._made_by(origin[0], value, passed, hops + 1) for value in returned)
+        return next((parameters for parameters in made if parameters is not None), None)
+
+    def _origin(self, module: _Module, name: str, hops: int = 0) -> tuple[_Module, str] | None:
+        """Follow imports and plain assignments (``a = b``) to the module and name of the definition."""
+        statement = module.definitions.get(name)
+        if hops > _MAX_HOPS or statement is None:
+            return None
+        if isinstance(statement, ast.ImportFrom):
+            origin = self._imported(module, statement, name)
+            return self._origin(*origin, hops + 1) if origin else None
+        value = getattr(statement, "value", None)
+        return self._origin(module, value.id, hops + 1) if isinstance(value, ast.Name) else (module, name)
+
+    def _imported(self, module: _Module, statement: ast.ImportFrom, name: str) -> tuple[_Module, str] | None:
+        package = module.file.removesuffix(".py").split("/")[: -statement.level] if statement.level else []
+        path = "/".join([*package, *(statement.module or "").split(".")]).rstrip("/")
+        source = self.module(f"{path}.py") or self.module(f"{path}/__init__.py")
+        original = next(alias.name for alias in statement.names if (alias.asname or alias.name) == name)
+        return (source, original) if source else None
+
+
+def _defined_names(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.FunctionDef):
+        yield statement.name
+    elif isinstance(statement, ast.Assign):
+        yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+    elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        yield statement.target.id
+    elif isinstance(statement, ast.ImportFrom):
+        yield from (alias.asname or alias.name for alias in statement.names)
+
+
+def _passed_names(arguments: ast.arguments, call: ast.Call, factory: _Module, caller: _Module) -> Given:
+    """The parameters of a factory that are given a plain name, by their default or by the call."""
+    parameters = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    defaults = zip(reversed(parameters), reversed(arguments.defaults))
+    values = [(name, factory, value) for name, value in defaults]
+    values += [(name, caller, value) for name, value in zip(parameters, call.args)]
+    values += [(keyword.arg, caller, keyword.value) for keyword in call.keywords if keyword.arg]
+    return {name: (module, value.id) for name, module, value in values if isinstance(value, ast.Name)}
+
+
+def _parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
+    """All parameters in order, keyword-only ones flattened; ``*args`` and ``**kwargs`` keep their stars."""
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    if arguments.vararg:
+        names.append(f"*{arguments.vararg.arg}")
+    names += [argument.arg for argument in arguments.kwonlyargs]
+    if arguments.kwarg:
+        names.append(f"**{arguments.kwarg.arg}")
+    return tuple(names)
+
+
+def _helper(function: ast.FunctionDef) -> Helper:
+    arguments = function.args
+    names = tuple(argument.arg for argument in (*arguments.posonlyargs, *arguments.args))
+    required = len(names) - len(arguments.defaults)
+    variadic = bool(arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
+    return Helper(function.name, names, required, variadic)

@@ -1,0 +1,82 @@
+"""The keys of ops.yaml and derivatives.yaml: the one table that the loader, the JSON Schemas and the docs share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Form = Literal["schema", "word", "words", "names", "flag", "backends", "text", "expression", "booleans"]
+
+FAMILIES = tuple("pointwise reduction view indexing linalg nn loss random factory fft special sparse foreach".split())
+BACKENDS = ("CPU", "NPU", "Meta", "SparseCPU")
+DTYPES = tuple("all no_bool real number_real float float_complex complex integral".split())
+TAGS = tuple(
+    "core pointwise reduction nondeterministic_seeded nondeterministic_bitwise dynamic_output_shape"
+    " data_dependent_output inplace_view view_copy generated maybe_aliasing_or_mutating".split()
+)
+_BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+INPLACE_OPERATORS = tuple(f"__i{name}__" for name in _BINARY)
+OPERATORS = (
+    *(f"__{name}__" for name in "neg pos abs invert eq ne lt le gt ge".split()),
+    *(f"__{name}__" for name in _BINARY),
+    *(f"__r{name}__" for name in _BINARY),
+    *INPLACE_OPERATORS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: its name, the form of its value, the words that the value may have, and what it is for."""
+
+    name: str
+    form: Form
+    description: str
+    values: tuple[str, ...] = ()
+    required: bool = False
+
+
+FORMS: dict[Form, str] = {
+    "schema": "a schema string",
+    "word": "one word",
+    "words": "words separated by commas",
+    "names": "argument names separated by commas",
+    "flag": "true",
+    "backends": "a mapping of backends to function names, {CPU: add}",
+    "text": "a text",
+    "expression": "a Python expression",
+    "booleans": "a list of True and False",
+}
+
+OP_KEYS = (
+    Key("func", "schema", "PyTorch's schema string of the functional form, or of the only form", required=True),
+    Key("family", "word", "the group of ops, which names the files that the op lives in", FAMILIES, required=True),
+    Key("variants", "words", "function, method, or both (default: function)", ("function", "method")),
+    Key(
+        "python_module", "word", "the only module in which the op appears", ("nn", "linalg", "fft", "special", "sparse")
+    ),
+    Key("python", "word", "hidden when the op has no Python signature of its own", ("hidden",)),
+    Key("autogen", "words", "the variants whose schemas follow PyTorch's rule", ("inplace", "out")),
+    Key("inplace", "schema", "the in-place schema, where it does not follow the rule"),
+    Key("out", "schema", "the out= schema, where it does not follow the rule"),
+    Key("numbers", "names", "the tensor arguments that also take a Python number"),
+    Key("operators", "words", "the Python operators that call this op", OPERATORS),
+    Key("promotion", "word", "the rule that gives the result's dtype"),
+    Key("shape", "word", "the rule that gives the result's shape; with promotion it makes the meta kernel"),
+    Key("view", "word", "what kind of view the op makes", ("single", "multi", "detach")),
+    Key("factory", "flag", "true for an op that makes a tensor from nothing and takes requires_grad"),
+    Key("dispatch", "backends", "the kernel of each backend"),
+    Key("composite", "word", "the function in mindtorch/composite that is the op, instead of dispatch"),
+    Key("aclnn", "text", "the ACLNN call behind the NPU kernel"),
+    Key("tags", "words", "PyTorch's tags", TAGS),
+    Key("dtypes", "word", "the dtypes that the op computes on (default: all)", DTYPES),
+    Key("samples", "word", "the generator of test inputs in tests/samples.py"),
+    Key("divergence", "text", "why the schema is not PyTorch's"),
+)
+
+DERIVATIVE_KEYS = (
+    Key("name", "schema", "the schema string of the op in ops.yaml", required=True),
+    Key("output_differentiability", "booleans", "which outputs have a gradient (default: all)"),
+    Key("when", "expression", "the condition under which a graph is recorded"),
+    Key("node", "word", "the node's class name, where it is not <Op>Backward<n>"),
+)
+FORMULA_KEYS = "a tensor argument, several of them separated by commas, or an output"

@@ -1,0 +1,49 @@
+"""Builds the model from the input files.
+
+``load`` either returns a complete, valid model or raises InvalidInput with every problem it found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from codegen.derivatives import DerivativeEntry, DerivativeReader
+from codegen.errors import Problems
+from codegen.kernels import HandWritten, read_hand_written
+from codegen.model import Model, Op
+from codegen.ops import OpEntry, read_ops
+from codegen.validate import validate
+
+OPS_FILE = "ops.yaml"
+DERIVATIVES_FILE = "derivatives.yaml"
+
+
+def load(root: Path) -> Model:
+    """The model of the input files under ``root``; raises InvalidInput."""
+    problems = Problems()
+    hand_written = read_hand_written(root, problems)
+    ops = read_ops(root / OPS_FILE, problems)
+    derivatives = DerivativeReader(ops, hand_written.helpers, problems).read(root / DERIVATIVES_FILE)
+    validate(ops, derivatives, hand_written, problems)
+    problems.raise_if_any()
+    return _model(ops, derivatives, hand_written)
+
+
+def _model(entries: list[OpEntry], derivatives: list[DerivativeEntry], hand_written: HandWritten) -> Model:
+    ops = {op.name: op for entry in entries for op in entry.ops}
+    return Model(
+        ops=ops,
+        derivatives={entry.derivative.op.name: entry.derivative for entry in derivatives},
+        families=_grouped((op.family, op) for op in ops.values()),
+        groups=_grouped((op.schema.name, op) for op in ops.values() if op.kind != "out"),
+        kernels=hand_written.kernels,
+        composites=hand_written.composites,
+    )
+
+
+def _grouped(pairs: Iterable[tuple[str, Op]]) -> dict[str, tuple[Op, ...]]:
+    groups: dict[str, list[Op]] = {}
+    for name, op in pairs:
+        groups.setdefault(name, []).append(op)
+    return {name: tuple(ops) for name, ops in groups.items()}

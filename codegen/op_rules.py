@@ -1,0 +1,339 @@
+"""The rules that entries of ops.yaml must follow: one small function each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from codegen.errors import Problems, did_you_mean
+from codegen.kernels import HandWritten, composite_file, expected_parameters, kernel_file
+from codegen.keys import INPLACE_OPERATORS
+from codegen.model import Alias, FunctionSchema, Kernel, Location, Op
+from codegen.ops import OpEntry
+from codegen.yaml_source import Mapping, Scalar
+
+DENSE_BACKENDS = frozenset(("CPU", "NPU"))
+
+
+def check(entries: list[OpEntry], hand_written: HandWritten, problems: Problems) -> None:
+    """Report every rule of ops.yaml that is broken."""
+    for entry in entries:
+        for entry_rule in ENTRY_RULES if entry.ops else ():
+            entry_rule(entry, problems)
+        for op in entry.ops:
+            for schema_rule in SCHEMA_RULES:
+                schema_rule(op.schema, problems)
+        for source_rule in SOURCE_RULES if entry.ops else ():
+            source_rule(entry, hand_written, problems)
+    unique_ops(entries, problems)
+    unique_operators(entries, problems)
+    inplace_operators(entries, problems)
+
+
+# -------------------- schemas --------------------
+
+
+def returned_aliases(schema: FunctionSchema, problems: Problems) -> None:
+    """What a result aliases is an argument, annotated in the same way."""
+    given = {_key(argument.alias) for argument in schema.arguments if argument.alias}
+    for result in schema.returns:
+        if result.alias and _key(result.alias) not in given and "*" not in result.alias.before:
+            message = f"{schema.full_name} returns an alias '{result.alias}' that no argument has"
+            problems.add("E024", message, schema.location, "annotate the argument in the same way")
+
+
+def argument_aliases(schema: FunctionSchema, problems: Problems) -> None:
+    """An alias that is only read must be returned; one that is written belongs to one argument."""
+    returned = {name for result in schema.returns if result.alias for name in result.alias.before}
+    writers = Counter(argument.alias.before for argument in schema.arguments if argument.alias and argument.alias.write)
+    for argument in schema.arguments:
+        alias = argument.alias
+        if alias is None:
+            continue
+        if not argument.type.holds_tensors:
+            problems.add("E024", f"'{argument.name}' is no tensor and cannot be an alias", argument.location)
+        elif not alias.write and not returned.intersection(alias.before):
+            hint = "remove the annotation, or add it to a result"
+            problems.add("E024", f"the alias '{alias}' of '{argument.name}' is not returned", argument.location, hint)
+        elif alias.write and writers[alias.before] > 1:
+            message = f"two arguments are written under the alias '{alias}'"
+            problems.add("E024", message, argument.location, "give each its own letter")
+
+
+def _key(alias: Alias) -> tuple[tuple[str, ...], bool]:
+    return alias.before, alias.write
+
+
+def inplace_writes_self(schema: FunctionSchema, problems: Problems) -> None:
+    """``name_`` writes to ``self`` and returns it, or returns nothing when it writes to a list."""
+    if not schema.inplace:
+        return
+    target = schema.self_argument
+    if target is None or not target.is_written:
+        message = f"{schema.full_name} is in-place but writes to no argument 'self'"
+        problems.add("E025", message, schema.location, "write 'Tensor(a!) self'")
+        return
+    returns = [(result.type, result.alias) for result in schema.returns]
+    expected = [] if target.type.is_list else [(target.type, target.alias)]
+    if returns != expected:
+        hint = "-> ()" if target.type.is_list else f"-> {target.type.spelled(target.alias)}"
+        problems.add("E025", f"{schema.full_name} does not return 'self'", schema.location, f"end it with '{hint}'")
+
+
+def out_order(schema: FunctionSchema, problems: Problems) -> None:
+    """The ``out`` arguments come last, and are the results in the same order."""
+    outs = schema.out_arguments
+    if not outs:
+        return
+    if schema.arguments[-len(outs) :] != outs:
+        stray = next(argument for argument in reversed(schema.arguments) if argument not in outs)
+        message = f"'{stray.name}' follows an output of {schema.full_name}"
+        problems.add("E026", message, stray.location, "the out arguments come last")
+    expected = [(out.type, out.alias) for out in outs]
+    returns = [(result.type, result.alias) for result in schema.returns]
+    if returns and returns != expected or not returns and not outs[0].type.is_list:
+        words = ", ".join(out.type.spelled(out.alias) for out in outs)
+        hint = f"end it with '-> {words if len(outs) == 1 else f'({words})'}'"
+        problems.add("E026", f"{schema.full_name} does not return its out arguments in order", schema.location, hint)
+
+
+SCHEMA_RULES: tuple[Callable[[FunctionSchema, Problems], None], ...] = (
+    returned_aliases,
+    argument_aliases,
+    inplace_writes_self,
+    out_order,
+)
+
+
+# -------------------- entries --------------------
+
+
+def explicit_variants(entry: OpEntry, problems: Problems) -> None:
+    """A schema under ``inplace`` or ``out`` is of that kind and has the functional op's name and inputs."""
+    for variant in entry.ops[1:]:
+        key = "inplace" if variant.schema.inplace else "out"
+        if key in entry.values and variant.schema.base != entry.op.schema.base:
+            message = f"'{variant.schema.base}' is another op than '{entry.op.schema.base}'"
+            problems.add("E027", message, variant.schema.location, "list it as an entry of its own")
+    for key in ("inplace", "out"):
+        given = [op for op in entry.ops[1:] if op.schema.location == _start(entry, key)]
+        for variant in given:
+            _check_kind(variant, key, problems)
+            _check_inputs(entry.op, variant, problems)
+
+
+def _start(entry: OpEntry, key: str) -> Location | None:
+    value = entry.scalar(key)
+    return value.at(0) if value else None
+
+
+def _check_kind(variant: Op, key: str, problems: Problems) -> None:
+    if variant.kind != key:
+        message = f"the schema under '{key}' is not that of an {key} variant but {variant.kind}"
+        hint = "it needs a name that ends in '_'" if key == "inplace" else "it needs '*, Tensor(a!) out'"
+        problems.add("E027", message, variant.schema.location, hint)
+
+
+def _check_inputs(op: Op, variant: Op, problems: Problems) -> None:
+    """Names may differ (polygamma_ reorders, dropout_ renames); what they hold may not."""
+    own = Counter(argument.type for argument in op.schema.inputs if not _is_option(op, argument.name))
+    other = Counter(argument.type for argument in variant.schema.inputs)
+    if own != other:
+        message = f"{variant.name} does not take the same inputs as {op.name}"
+        problems.add("E027", message, variant.schema.location, f"the functional schema is {op.schema}")
+
+
+def _is_option(op: Op, name: str) -> bool:
+    options = ("dtype", "layout", "device", "pin_memory")
+    return name in options and all(op.schema.argument(option) for option in options)
+
+
+def variant_once(entry: OpEntry, problems: Problems) -> None:
+    autogen = entry.scalar("autogen")
+    for word in autogen.words() if autogen else ():
+        if word.text in entry.values:
+            message = f"'{word.text}' is both derived and given"
+            problems.add("E037", message, word.location, f"remove it from autogen, or remove the key '{word.text}'")
+
+
+def one_implementation(entry: OpEntry, problems: Problems) -> None:
+    """An op has kernels, or is composite."""
+    op = entry.op
+    if op.dispatch is not None and op.composite is not None:
+        location = entry.yaml.key("composite").location
+        hint = "an op made of other ops has no kernels: keep one of the two"
+        problems.add("E031", f"{op.name} has both 'dispatch' and 'composite'", location, hint)
+    elif entry.yaml.get("dispatch") is None and entry.yaml.get("composite") is None:
+        hint = "name its kernels (dispatch) or the function that is made of other ops (composite)"
+        problems.add("E031", f"{op.name} has neither 'dispatch' nor 'composite'", entry.yaml.location, hint)
+
+
+def composite_has_no_kernel_keys(entry: OpEntry, problems: Problems) -> None:
+    for key in ("view", "shape", "promotion", "aclnn"):
+        if entry.op.is_composite and key in entry.values:
+            message = f"'{key}' is about a kernel, and {entry.op.name} is composite"
+            problems.add("E040", message, entry.yaml.key(key).location, f"remove '{key}'")
+
+
+def view_has_alias(entry: OpEntry, problems: Problems) -> None:
+    """A view op says in its schema that the result aliases the input: a list of views when there are several."""
+    view = entry.scalar("view")
+    if view is None:
+        return
+    results = [result for result in entry.op.schema.returns if result.alias and not result.alias.write]
+    if not results:
+        hint = "write 'Tensor(a) self' and '-> Tensor(a)'"
+        problems.add("E032", f"{entry.op.name} is a view but returns no alias", view.location, hint)
+    elif (view.text == "multi") != results[0].type.is_list:
+        hint = "multi: a list of views; single and detach: one view"
+        problems.add("E032", f"{entry.op.name} returns {results[0].type}: not '{view.text}'", view.location, hint)
+
+
+def alias_is_view(entry: OpEntry, problems: Problems) -> None:
+    """An op with dense kernels that returns an alias is a view op. The parts of a sparse tensor are no views of it."""
+    op = entry.op
+    aliases = any(result.alias and not result.alias.write for result in op.schema.returns)
+    dense = DENSE_BACKENDS.intersection(op.dispatch or ())
+    if aliases and dense and op.view is None and "view" not in (name.text for name, _ in entry.yaml.items):
+        hint = "add 'view: single' (or multi, detach)"
+        problems.add("E033", f"{op.name} returns an alias but has no 'view'", op.schema.location, hint)
+
+
+def numbers_are_tensors(entry: OpEntry, problems: Problems) -> None:
+    numbers = entry.scalar("numbers")
+    for word in numbers.words() if numbers else ():
+        argument = entry.op.schema.argument(word.text)
+        if argument is None or not argument.type.is_tensor:
+            names = [tensor.name for tensor in entry.op.schema.tensor_arguments]
+            hint = did_you_mean(word.text, names) or f"tensor arguments: {', '.join(names)}"
+            problems.add("E034", f"'{word.text}' is no tensor argument of {entry.op.name}", word.location, hint)
+
+
+def methods_have_self(entry: OpEntry, problems: Problems) -> None:
+    target = entry.op.schema.self_argument
+    if entry.op.is_method and (target is None or not target.type.holds_tensors):
+        location = entry.values["variants"].location
+        hint = "a method is called on the tensor argument 'self'"
+        problems.add("E039", f"{entry.op.name} cannot be a method: it has no tensor 'self'", location, hint)
+
+
+def factories_have_dtype(entry: OpEntry, problems: Problems) -> None:
+    if entry.op.factory and entry.op.schema.argument("dtype") is None:
+        location = entry.yaml.key("factory").location
+        problems.add("E040", f"{entry.op.name} is no factory: it has no 'dtype' argument", location, "remove 'factory'")
+
+
+ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
+    explicit_variants,
+    variant_once,
+    one_implementation,
+    composite_has_no_kernel_keys,
+    view_has_alias,
+    alias_is_view,
+    numbers_are_tensors,
+    methods_have_self,
+    factories_have_dtype,
+)
+
+
+# -------------------- hand-written sources --------------------
+
+
+def rules_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """``shape``, ``promotion`` and ``samples`` name something that the file they are looked for in defines."""
+    for key, known in sources.rules.items():
+        value = entry.scalar(key)
+        if value is not None and known.names is not None and value.text not in known.names:
+            hint = did_you_mean(value.text, known.names) or f"define it in {known.file}"
+            problems.add("E036", f"unknown {key} rule '{value.text}'", value.location, hint)
+
+
+def kernel_signatures(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """A kernel takes the op's arguments, and ``out`` when other variants call it."""
+    dispatch = entry.values.get("dispatch")
+    for backend, function in dispatch.items if isinstance(dispatch, Mapping) else ():
+        file = kernel_file(backend.text, entry.op.family)
+        kernel = sources.kernels.get((backend.text, entry.op.family), {}).get(_text(function))
+        if kernel is not None:
+            _check_signature(entry, kernel, file, _kernel_signatures(entry), problems)
+
+
+def composite_signatures(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """A composite function takes the op's arguments."""
+    composite = sources.composites.get(entry.op.family, {}).get(entry.op.composite or "")
+    if composite is not None:
+        signatures = [expected_parameters(op.schema, False) for op in entry.ops if op.kind != "out"]
+        file = composite_file(entry.op.family)
+        _check_signature(entry, composite, file, [*signatures, expected_parameters(entry.op.schema, True)], problems)
+
+
+def _text(node: object) -> str:
+    return node.text if isinstance(node, Scalar) else ""
+
+
+def _kernel_signatures(entry: OpEntry) -> list[tuple[str, ...]]:
+    """What a kernel may look like: with ``out`` if a variant passes it. In-place variants of views write no data."""
+    with_out = expected_parameters(entry.op.schema, True)
+    needs_out = len(entry.ops) > 1 and entry.op.view is None
+    return [with_out] if needs_out else [expected_parameters(entry.op.schema, False), with_out]
+
+
+def _check_signature(
+    entry: OpEntry, kernel: Kernel, file: str, allowed: list[tuple[str, ...]], problems: Problems
+) -> None:
+    if kernel.parameters is None:
+        hint = "define it with def, or by a factory with an inner 'def kernel' in the same package"
+        problems.add("E038", f"the signature of '{kernel.name}' cannot be read", kernel.location, hint)
+    elif not any(_fits(kernel, kernel.parameters, expected) for expected in allowed):
+        message = f"'{kernel.name}' takes ({', '.join(kernel.parameters)}) but {entry.op.name} passes other arguments"
+        problems.add("E038", message, kernel.location, f"def {kernel.name}({', '.join(allowed[0])})")
+
+
+def _fits(kernel: Kernel, parameters: tuple[str, ...], expected: tuple[str, ...]) -> bool:
+    """Names must agree; a factory's kernel has names of its own, except ``out``."""
+    if any(parameter.startswith("*") for parameter in parameters):
+        return True
+    if not kernel.made:
+        return parameters == expected
+    return len(parameters) == len(expected) and (parameters[-1:] == ("out",)) == (expected[-1:] == ("out",))
+
+
+SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
+    rules_exist,
+    kernel_signatures,
+    composite_signatures,
+)
+
+
+# -------------------- all entries --------------------
+
+
+def unique_ops(entries: Iterable[OpEntry], problems: Problems) -> None:
+    seen: dict[str, Location] = {}
+    for op in (op for entry in entries for op in entry.ops):
+        first = seen.setdefault(op.name, op.schema.location)
+        if first is not op.schema.location:
+            hint = f"it is already listed on line {first.line}"
+            problems.add("E030", f"a second op '{op.name}'", op.schema.location, hint)
+
+
+def unique_operators(entries: Iterable[OpEntry], problems: Problems) -> None:
+    owners: dict[str, str] = {}
+    for entry in entries:
+        operators = entry.scalar("operators")
+        for word in operators.words() if operators and entry.ops else ():
+            owner = owners.setdefault(word.text, entry.op.name)
+            if owner != entry.op.name:
+                message = f"'{word.text}' is already bound to {owner}"
+                problems.add("E035", message, word.location, "a Python operator calls one op")
+
+
+def inplace_operators(entries: Iterable[OpEntry], problems: Problems) -> None:
+    """In-place operators need an in-place op of that name."""
+    inplace = {op.schema.base for entry in entries for op in entry.ops if op.schema.inplace}
+    for entry in entries:
+        operators = entry.scalar("operators")
+        for word in operators.words() if operators and entry.ops else ():
+            if word.text in INPLACE_OPERATORS and entry.op.schema.base not in inplace:
+                message = f"'{word.text}' needs an in-place variant, and {entry.op.name} has none"
+                problems.add("E035", message, word.location, "add 'autogen: inplace'")

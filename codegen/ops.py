@@ -1,0 +1,157 @@
+"""Reads ops.yaml: every entry becomes an op and the variants derived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+from codegen.entries import Checker, read_entries
+from codegen.errors import Problems
+from codegen.keys import INPLACE_OPERATORS, OP_KEYS
+from codegen.model import FunctionSchema, Op, View
+from codegen.schema import read_schema
+from codegen.variants import inplace_schema, out_schema
+from codegen.yaml_source import Mapping, Node, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class OpEntry:
+    """One entry: the YAML it was read from, the ``values`` that have the right form, and the ops it gives.
+
+    ``ops`` is empty when the entry's schema cannot be read; ``title`` is the op's name as far as it can be told.
+    """
+
+    yaml: Mapping
+    values: dict[str, Node]
+    title: str
+    ops: tuple[Op, ...]
+
+    @property
+    def op(self) -> Op:
+        return self.ops[0]
+
+    def scalar(self, key: str) -> Scalar | None:
+        value = self.values.get(key)
+        return value if isinstance(value, Scalar) else None
+
+
+def read_ops(path: Path, problems: Problems) -> list[OpEntry]:
+    """The entries of ops.yaml, in their order."""
+    reader = _OpReader(problems)
+    return [reader.entry(entry) for entry in read_entries(path, problems)]
+
+
+class _OpReader:
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._checker = Checker(OP_KEYS, problems)
+
+    def entry(self, yaml: Mapping) -> OpEntry:
+        values = self._checker.values(yaml)
+        for name, _ in self._checker.unknown_keys(yaml):
+            self._checker.report_unknown(name)
+        source = values.get("func")
+        title = source.text.partition("(")[0] if isinstance(source, Scalar) else ""
+        schema = self._schema(values, "func")
+        if schema is None:
+            return OpEntry(yaml, values, title, ())
+        op = _op(schema, _Values(values), yaml)
+        return OpEntry(yaml, values, title, (_without_inplace_operators(op), *self._variants(op, values)))
+
+    def _schema(self, values: dict[str, Node], key: str) -> FunctionSchema | None:
+        source = values.get(key)
+        return read_schema(source, self._problems) if isinstance(source, Scalar) else None
+
+    def _variants(self, op: Op, values: dict[str, Node]) -> Iterator[Op]:
+        for schema in (self._inplace(op, values), self._out(op, values)):
+            if schema is not None:
+                yield _variant(op, schema)
+
+    def _inplace(self, op: Op, values: dict[str, Node]) -> FunctionSchema | None:
+        if "inplace" in values:
+            return self._schema(values, "inplace")
+        if "inplace" not in op.autogen:
+            return None
+        location = values["autogen"].location
+        schema = inplace_schema(op.schema, location)
+        if schema is None:
+            hint = "an in-place op writes to a tensor named 'self'"
+            self._problems.add("E025", f"no in-place variant can be derived from {op.name}", location, hint)
+        return schema
+
+    def _out(self, op: Op, values: dict[str, Node]) -> FunctionSchema | None:
+        if "out" in values:
+            return self._schema(values, "out")
+        return out_schema(op.schema, values["autogen"].location) if "out" in op.autogen else None
+
+
+class _Values:
+    """Values of an entry as plain Python, with the model's defaults for keys that are absent."""
+
+    def __init__(self, values: dict[str, Node]) -> None:
+        self._values = values
+
+    def text(self, key: str) -> str | None:
+        value = self._values.get(key)
+        return value.text if isinstance(value, Scalar) else None
+
+    def words(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+        value = self._values.get(key)
+        return tuple(word.text for word in value.words()) if isinstance(value, Scalar) else default
+
+    def backends(self, key: str) -> dict[str, str] | None:
+        value = self._values.get(key)
+        if not isinstance(value, Mapping):
+            return None
+        return {name.text: function.text for name, function in value.items if isinstance(function, Scalar)}
+
+
+def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
+    return Op(
+        schema=schema,
+        family=values.text("family") or "",
+        location=yaml.location,
+        variants=values.words("variants", ("function",)),
+        python_module=values.text("python_module"),
+        hidden=values.text("python") == "hidden",
+        autogen=values.words("autogen"),
+        inplace=values.text("inplace"),
+        out=values.text("out"),
+        numbers=values.words("numbers"),
+        operators=values.words("operators"),
+        promotion=values.text("promotion"),
+        shape=values.text("shape"),
+        view=cast("View | None", values.text("view")),
+        factory=values.text("factory") is not None,
+        dispatch=values.backends("dispatch"),
+        composite=values.text("composite"),
+        aclnn=values.text("aclnn"),
+        tags=values.words("tags"),
+        dtypes=values.text("dtypes") or "all",
+        samples=values.text("samples"),
+        divergence=values.text("divergence"),
+    )
+
+
+def _without_inplace_operators(op: Op) -> Op:
+    if not op.operators or "inplace" not in op.autogen and op.inplace is None:
+        return op
+    return replace(op, operators=tuple(name for name in op.operators if name not in INPLACE_OPERATORS))
+
+
+def _variant(op: Op, schema: FunctionSchema) -> Op:
+    """A variant of ``op``; only the in-place one has Python operators, and only it can be a method."""
+    inplace = schema.kind == "inplace"
+    operators = tuple(name for name in op.operators if name in INPLACE_OPERATORS) if inplace else ()
+    variants = _inplace_variants(op, schema) if inplace else ("function",)
+    return replace(op, schema=schema, derived_from=op.name, operators=operators, variants=variants)
+
+
+def _inplace_variants(op: Op, schema: FunctionSchema) -> tuple[str, ...]:
+    """An in-place op is a method of the tensor it writes to, unless the op is hidden away in a module or private."""
+    is_public = op.python_module is None and not schema.name.startswith("_")
+    if is_public and schema.self_argument is not None and op.schema.self_argument is not None:
+        return tuple(dict.fromkeys((*op.variants, "method")))
+    return op.variants

@@ -1,0 +1,76 @@
+"""The names that a formula may use: the op's own, the helpers of formulas.py, ops and Python builtins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from codegen.model import FunctionSchema
+
+BUILTINS = frozenset("abs bool enumerate float int isinstance len list max min range reversed slice tuple zip".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A public name of formulas.py. ``parameters`` is None for a constant, the first ``required`` have no default."""
+
+    name: str
+    parameters: tuple[str, ...] | None = None
+    required: int = 0
+    variadic: bool = False
+
+    def accepts(self, positional: int, keywords: Iterable[str]) -> bool:
+        if self.parameters is None or self.variadic:
+            return True
+        given = [*self.parameters[:positional], *keywords]
+        required = self.parameters[: self.required]
+        return (
+            positional <= len(self.parameters)
+            and len(set(given)) == len(given)
+            and set(required) <= set(given) <= set(self.parameters)
+        )
+
+    @property
+    def signature(self) -> str:
+        parameters = self.parameters or ()
+        words = [name if i < self.required else f"{name}=..." for i, name in enumerate(parameters)]
+        return f"{self.name}({', '.join(words)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The names that the formulas of one op may use."""
+
+    schema: FunctionSchema
+    helpers: Mapping[str, Helper]
+    ops: frozenset[str]
+    differentiable: tuple[str, ...]
+
+    @property
+    def gradients(self) -> dict[str, int]:
+        """The output gradients by name: ``grad``, and ``grad_<output>`` of the outputs that have a name."""
+        names = {f"grad_{name}": i for i, name in enumerate(self.differentiable)}
+        return names if self.returns_list else {"grad": 0, **names}
+
+    @property
+    def returns_list(self) -> bool:
+        """One output that is a list of tensors: its gradients are ``grads``."""
+        return len(self.schema.returns) == 1 and self.schema.returns[0].type.is_list
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Every name of an output, and the name that it has in the model."""
+        return output_names(self.schema)
+
+    def all_names(self) -> set[str]:
+        names = {argument.name for argument in self.schema.inputs} | self.gradients.keys() | self.outputs.keys()
+        return names | self.helpers.keys() | self.ops | BUILTINS | {"grads", "needs_input_grad"}
+
+
+def output_names(schema: FunctionSchema) -> dict[str, str]:
+    """``result<i>`` and the name of each output, and ``result`` for a single one, to the name in the model."""
+    names = {f"result{i}": name for i, name in enumerate(schema.result_names)}
+    names.update((name, name) for name in schema.result_names)
+    if len(schema.returns) == 1:
+        names["result"] = schema.result_names[0]
+    return names

@@ -1,0 +1,328 @@
+"""Formulas that are no Python, or use names that are not there."""
+
+import pytest
+
+from tests.codegen.project import Case, check_case, write_project
+
+CASES = (
+    Case(
+        "not Python",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad *
+          other: grad
+        """,
+        "derivatives.yaml:2:14: error[E060] the formula is not a Python expression: invalid syntax",
+        "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes",
+    ),
+    Case(
+        "statement",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: x = grad
+          other: grad
+        """,
+        "derivatives.yaml:2:11: error[E060] the formula is not a Python expression: invalid syntax",
+        "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes",
+    ),
+    Case(
+        "unclosed bracket",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: multiply(grad, 2
+          other: grad
+        """,
+        "derivatives.yaml:2:17: error[E060] the formula is not a Python expression: '(' was never closed",
+        "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes",
+    ),
+    Case(
+        "unknown name",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: gradd * other
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E061] unknown name 'gradd'",
+        "did you mean 'grad'?",
+    ),
+    Case(
+        "unknown name in a quoted formula",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: '-grad * othr'
+          other: grad
+        """,
+        "derivatives.yaml:2:18: error[E061] unknown name 'othr'",
+        "did you mean 'other'?",
+    ),
+    Case(
+        "unknown name behind a wide letter",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: "multiply('é', gradd)"
+          other: grad
+        """,
+        "derivatives.yaml:2:24: error[E061] unknown name 'gradd'",
+        "did you mean 'grad'?",
+    ),
+    Case(
+        "unknown function",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: multipli(grad, other)
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E061] unknown function 'multipli'",
+        "did you mean 'multiply'?",
+    ),
+    Case(
+        "function unlike any other",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: frobnicate(grad)
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E061] unknown function 'frobnicate'",
+        "functions are ops, Python builtins and the helpers in mindtorch/autograd/formulas.py",
+    ),
+    Case(
+        "too many arguments",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: multiply(grad, other, True, 1)
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E062] wrong arguments for multiply(): 4 positional",
+        "it is multiply(grad, factor, fast=...)",
+    ),
+    Case(
+        "too few arguments",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: multiply(grad)
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E062] wrong arguments for multiply(): 1 positional",
+        "it is multiply(grad, factor, fast=...)",
+    ),
+    Case(
+        "unknown keyword",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: multiply(grad, other, slow=True)
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E062] wrong arguments for multiply(): 2 positional and keywords slow",
+        "it is multiply(grad, factor, fast=...)",
+    ),
+    Case(
+        "argument given twice",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: multiply(grad, other, factor=2)
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E062] wrong arguments for multiply(): 2 positional and keywords factor",
+        "it is multiply(grad, factor, fast=...)",
+    ),
+    Case(
+        "grads out of range",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grads[1]
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E063] 'grads[1]' is out of range: the op has 1",
+        "grads counts the outputs that have a gradient, from 0",
+    ),
+    Case(
+        "grads of a non-differentiable output",
+        """
+        - name: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          self: grads[1]
+          output_differentiability: [True, False]
+        """,
+        "derivatives.yaml:2:9: error[E063] 'grads[1]' is out of range: the op has 1",
+        "grads counts the outputs that have a gradient, from 0",
+    ),
+    Case(
+        "gradient of a non-differentiable output",
+        """
+        - name: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          self: grad_indices
+          output_differentiability: [True, False]
+        """,
+        "derivatives.yaml:2:9: error[E061] unknown name 'grad_indices'",
+        "did you mean 'indices'?",
+    ),
+    Case(
+        "grad and grads",
+        """
+        - name: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          self: grad + grads[1]
+        """,
+        "derivatives.yaml:2:9: error[E064] the formula mixes 'grad' and 'grads'",
+        "write grads[0] instead of grad",
+    ),
+    Case(
+        "grad of a list",
+        """
+        - name: unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
+          self: grad
+        """,
+        "derivatives.yaml:2:9: error[E061] unknown name 'grad'",
+        "did you mean 'grads'?",
+    ),
+    Case(
+        "gradient in a forward formula",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: grad
+          result: grad * other_p
+        """,
+        "derivatives.yaml:4:11: error[E066] 'grad' has no meaning in a forward formula",
+        "a forward formula uses <argument>_p and <argument>_t",
+    ),
+    Case(
+        "tangent in a backward formula",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other_t
+          other: grad
+        """,
+        "derivatives.yaml:2:16: error[E066] 'other_t' has no meaning in a backward formula",
+        "only forward formulas have primals and tangents",
+    ),
+    Case(
+        "tangent of a number",
+        """
+        - name: scale(Tensor self, Tensor? weight, int factor, *, bool fast=False) -> Tensor
+          self: grad
+          weight: grad
+          result: factor_t
+        """,
+        "derivatives.yaml:4:11: error[E061] unknown name 'factor_t'",
+        "did you mean 'factor'?",
+    ),
+    Case(
+        "whole tensor in a forward formula",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: grad
+          result: self_t * other
+        """,
+        "derivatives.yaml:4:20: error[E066] 'other' has a tangent: a forward formula cannot use it as a whole",
+        "write other_p (its value) or other_t (its tangent)",
+    ),
+    Case(
+        "tangent of a non-differentiable argument",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: non_differentiable
+          result: self_t * other_t
+        """,
+        "derivatives.yaml:4:20: error[E066] 'other' is non_differentiable: it has no tangent 'other_t'",
+        "write other",
+    ),
+    Case(
+        "output in when",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: grad
+          when: result.is_complex()
+        """,
+        "derivatives.yaml:4:9: error[E066] 'result' has no meaning in a when formula",
+        "it is evaluated before the op runs: use arguments only",
+    ),
+    Case(
+        "gradient in when",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: grad
+          when: grad is not None
+        """,
+        "derivatives.yaml:4:9: error[E066] 'grad' has no meaning in a when formula",
+        "it is evaluated before the op runs: use arguments only",
+    ),
+    Case(
+        "needs_input_grad of a number",
+        """
+        - name: scale(Tensor self, Tensor? weight, int factor, *, bool fast=False) -> Tensor
+          self: multiply(grad, needs_input_grad.factor)
+          weight: grad
+        """,
+        "derivatives.yaml:2:24: error[E061] 'factor' is no tensor argument of scale",
+        "tensor arguments: self, weight",
+    ),
+    Case(
+        "needs_input_grad of no argument",
+        """
+        - name: scale(Tensor self, Tensor? weight, int factor, *, bool fast=False) -> Tensor
+          self: multiply(grad, needs_input_grad.weigth)
+          weight: grad
+        """,
+        "derivatives.yaml:2:24: error[E061] 'weigth' is no tensor argument of scale",
+        "did you mean 'weight'?",
+    ),
+    Case(
+        "needs_input_grad of a non-differentiable argument",
+        """
+        - name: scale(Tensor self, Tensor? weight, int factor, *, bool fast=False) -> Tensor
+          self: multiply(grad, needs_input_grad.weight)
+          weight: non_differentiable
+        """,
+        "derivatives.yaml:2:24: error[E066] 'needs_input_grad.weight' is never true: 'weight' is non_differentiable",
+        "remove it",
+    ),
+    Case(
+        "needs_input_grad in a forward formula",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: grad
+          result: multiply(self_t, needs_input_grad.self)
+        """,
+        "derivatives.yaml:4:28: error[E066] 'needs_input_grad' has no meaning in a forward formula",
+        "a forward formula uses <argument>_p and <argument>_t",
+    ),
+    Case(
+        "assignment expression",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: (x := grad)
+          other: grad
+        """,
+        "derivatives.yaml:2:10: error[E069] a formula cannot use an assignment (:=)",
+        "write a helper in mindtorch/autograd/formulas.py",
+    ),
+    Case(
+        "format string",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: multiply(grad, f'{other}')
+          other: grad
+        """,
+        "derivatives.yaml:2:24: error[E069] a formula cannot use a formatted string",
+        "write a helper in mindtorch/autograd/formulas.py",
+    ),
+    Case(
+        "name of a comprehension outside it",
+        """
+        - name: cat(Tensor[] tensors, int dim=0) -> Tensor
+          tensors: multiply([x for x in tensors], x)
+        """,
+        "derivatives.yaml:2:43: error[E061] unknown name 'x'",
+        "names are grad, the op's arguments and outputs, ops, Python builtins and helpers",
+    ),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_wrong_formula(case, tmp_path):
+    write_project(tmp_path, derivatives=case.text)
+    check_case(case, tmp_path)
