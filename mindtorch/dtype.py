@@ -43,6 +43,7 @@ class dtype:
         return _COMPLEX_OF[self]
 
 
+# From here on `bool`, `int` and `float` are dtypes in this module, as they are in torch's namespace.
 bool = dtype("bool", "Bool", np.bool_)
 uint8 = dtype("uint8", "Byte", np.uint8)
 uint16 = dtype("uint16", "UInt16", np.uint16)
@@ -110,7 +111,8 @@ class finfo:
         limits = ml_dtypes.finfo(type.to_real().numpy)
         self.bits = limits.bits
         self.dtype = type.to_real()._name
-        for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+        self.resolution = 10.0**-limits.precision
+        for name in ("eps", "max", "min", "tiny", "smallest_normal"):
             setattr(self, name, np.float64(getattr(limits, name)).item())
 
     def __repr__(self) -> str:

@@ -49,6 +49,17 @@ def different_devices(first: Any, second: Any) -> RuntimeError:
     )
 
 
+def device_unavailable(device_type: str) -> Exception:
+    if device_type in ("cuda", "xpu"):
+        return AssertionError(f"Torch not compiled with {device_type.upper()} enabled")
+    if device_type == "npu":
+        return RuntimeError(
+            "The npu device is not available: the Ascend libraries (libascendcl.so, libopapi.so) were not found. "
+            "Install CANN and source its set_env.sh."
+        )
+    return RuntimeError(f"mindtorch has no backend for the {device_type} device")
+
+
 def no_kernel(op: str, backend: str, available: list[str]) -> NotImplementedError:
     return NotImplementedError(
         f"Could not run 'aten::{op}' with arguments from the '{backend}' backend. This could be because the operator "
@@ -87,8 +98,20 @@ def meta_data() -> NotImplementedError:
 
 
 def only_leaf_flag() -> RuntimeError:
-    return RuntimeError("you can only change requires_grad flags of leaf variables.")
+    return RuntimeError(
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+        "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+    )
 
 
-def only_float_grad() -> RuntimeError:
-    return RuntimeError("only Tensors of floating point dtype can require gradients")
+# -------------------- what does not exist --------------------
+
+
+def derivative_not_implemented(argument: str) -> NotImplementedError:
+    """`argument` names the op and its argument: "igamma: input"."""
+    return NotImplementedError(f"the derivative for '{argument}' is not implemented.")
+
+
+def missing_kernel(op: str, backend: str, signature: str, file: str) -> NotImplementedError:
+    """What a generated stub raises until somebody writes the kernel."""
+    return NotImplementedError(f"{op} has no {backend} kernel: define `def {signature}` in {file}")

@@ -33,8 +33,8 @@ PROFILES: dict[str, dict[str, Any]] = {
 
 options = PrintOptions()
 
-# Classes whose tensors are printed as "tensor(...)"; others are printed under their own name.
-PLAIN_CLASSES: set[type] = {Tensor}
+# The library's own classes, such as Parameter, are printed as "tensor(...)"; others under their own name.
+LIBRARY = __name__.partition(".")[0]
 
 
 def set_printoptions(
@@ -195,7 +195,7 @@ def _row(texts: list[str], gap: bool, indent: int, width: int) -> str:
 def tensor_str(tensor: Tensor, contents: str | None = None) -> str:
     """The text of `repr(tensor)`; `contents` replaces the elements."""
     cls = type(tensor)
-    prefix = "tensor(" if cls in PLAIN_CLASSES else f"{cls.__name__}("
+    prefix = "tensor(" if cls.__module__.partition(".")[0] == LIBRARY else f"{cls.__name__}("
     describe = _describe_meta if tensor.is_meta else _describe_sparse if tensor.is_sparse else _describe_dense
     text, facts = describe(tensor, len(prefix))
     if tensor.device.type != "cpu":

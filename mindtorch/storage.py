@@ -10,7 +10,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from mindtorch import device as devices
+from mindtorch.device import CPU
+from mindtorch.device import device as Device
 from mindtorch.dtype import dtype as Dtype
 
 
@@ -55,8 +56,8 @@ class UntypedStorage:
         return id(self._root)
 
     @property
-    def device(self) -> devices.device:
-        return devices.CPU if isinstance(self._root, np.ndarray) else self._root.device
+    def device(self) -> Device:
+        return CPU if isinstance(self._root, np.ndarray) else self._root.device
 
     def bytes_view(self) -> np.ndarray:
         """The bytes as a NumPy array that shares the memory."""
@@ -84,6 +85,14 @@ class UntypedStorage:
         copy.bytes_view()[:] = self.bytes_view()
         return copy
 
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        return storage_from_bytes, (self.bytes_view().tobytes(),)
+
+    def __deepcopy__(self, memo: dict) -> "UntypedStorage":
+        if id(self) not in memo:
+            memo[id(self)] = self.clone()
+        return memo[id(self)]
+
     def __len__(self) -> int:
         return self._root.nbytes
 
@@ -100,6 +109,13 @@ class UntypedStorage:
     def __repr__(self) -> str:
         lines = "".join(f" {byte}\n" for byte in self.tolist())
         return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
+
+
+def storage_from_bytes(content: bytes) -> UntypedStorage:
+    """A storage with the given content; what pickles of storages call."""
+    storage = UntypedStorage(len(content))
+    storage.bytes_view()[:] = np.frombuffer(content, np.uint8)
+    return storage
 
 
 class TypedStorage:
@@ -119,7 +135,7 @@ class TypedStorage:
         return self._untyped._cdata
 
     @property
-    def device(self) -> devices.device:
+    def device(self) -> Device:
         return self._untyped.device
 
     def nbytes(self) -> int:

@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import device as devices
-from mindtorch import geometry, layout, state, storage
+from mindtorch import geometry, state, storage
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
+from mindtorch.device import CPU
+from mindtorch.device import device as Device
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.layout import layout as Layout
+from mindtorch.layout import sparse_coo, strided
 from mindtorch.memory_format import contiguous_format, memory_format
 from mindtorch.size import Size, size_of
 
@@ -106,9 +109,9 @@ class Tensor:
         return self.dtype.is_signed
 
     @property
-    def device(self) -> devices.device:
+    def device(self) -> Device:
         array = self._array
-        return devices.CPU if type(array) is np.ndarray else array.device
+        return CPU if type(array) is np.ndarray else array.device
 
     def get_device(self) -> int:
         index = self.device.index
@@ -131,12 +134,12 @@ class Tensor:
         return self.device.type == "cuda"
 
     @property
-    def layout(self) -> layout.layout:
-        return getattr(self._array, "layout", layout.strided)
+    def layout(self) -> Layout:
+        return getattr(self._array, "layout", strided)
 
     @property
     def is_sparse(self) -> bool:
-        return self.layout is layout.sparse_coo
+        return self.layout is sparse_coo
 
     # -------------------- versions and views --------------------
 
@@ -225,23 +228,27 @@ def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
 
 def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple] | None) -> Tensor:
     """A view of a tensor: `array` shares memory with the tensor's; `replay` makes the view again from a new base."""
-    view = _new(Tensor)
-    view._array = array
-    view._version_counter = share_version(tensor)
     meta = tensor._meta
     if meta is None:
-        view._meta = own = ViewMeta(tensor, replay, None)
+        own = ViewMeta(tensor, replay, None)
     elif meta.base is not None:
-        view._meta = own = ViewMeta(meta.base, replay, meta)
+        own = ViewMeta(meta.base, replay, meta)
         own.creation = meta.creation
     elif meta.inference:
-        return _inference_view(view)
+        return _inference_view(array)
     else:
-        view._meta = own = ViewMeta(tensor, replay, None)
+        own = ViewMeta(tensor, replay, None)
+    counter = tensor._version_counter
+    if counter is None:
+        tensor._version_counter = counter = [0]
+    view = _new(Tensor)
+    view._array = array
+    view._version_counter = counter
     view._edge = ASK
+    view._meta = own
     if node is not None:
         own.edge = (node, 0)
-        own.version = view._version_counter[0]
+        own.version = counter[0]
         node.input_metadata = ((array.shape, array.dtype),)
     elif not _thread.grad_enabled or _thread.inference:
         own.creation = _stricter(own.creation, DEFAULT)
@@ -283,12 +290,10 @@ def _stricter(inherited: str, in_grad_mode: str) -> str:
     return inherited if own == DEFAULT or inherited == INFERENCE else own
 
 
-def _inference_view(view: Tensor) -> Tensor:
+def _inference_view(array: Any) -> Tensor:
     """A view of a tensor that was made in inference mode is an ordinary tensor of the same kind."""
-    view._edge = None
-    view._version_counter = None
-    view._meta = AutogradMeta()
-    view._meta.inference = True
+    view = wrap(array)
+    autograd_meta(view).inference = True
     return view
 
 
@@ -329,8 +334,8 @@ def as_operand(value: Any) -> "Tensor | WrappedNumber | None":
         operand = _new(WrappedNumber)
         operand._array = value
         return operand
-    if isinstance(value, Tensor | WrappedNumber):
+    if isinstance(value, (Tensor, WrappedNumber)):
         return value
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":
         return WrappedNumber(value.item())
-    return WrappedNumber(value) if isinstance(value, int | float | complex) else None
+    return WrappedNumber(value) if isinstance(value, (int, float, complex)) else None

@@ -1,3 +1,3 @@
 """How a call finds its kernel: schemas, the registry of ops, and the path of calls that somebody looks at."""
 
-from mindtorch.dispatch.ops import ops as ops
+from mindtorch.dispatch.namespace import ops as ops

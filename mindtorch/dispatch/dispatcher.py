@@ -1,0 +1,65 @@
+"""The path of a call that somebody looks at.
+
+A generated function asks `intercepts` when anything in the process is switched on, and hands the call to `call` if so.
+`call` goes through the layers in order and in the end calls the same function again, this time let through.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mindtorch import state
+from mindtorch.dispatch import anomaly, trace
+from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
+from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
+from mindtorch.tensor import Tensor, autograd_meta
+
+_thread = state.thread
+
+
+def intercepts(function: Callable, *args: Any) -> bool:
+    """Whether a call has to go through `call`: something is on for this thread, and it isn't `call` that calls."""
+    if _thread.let_through is function:
+        _thread.let_through = None
+        return False
+    return bool(_thread.active) or state.anomaly_enabled or trace.is_on() or has_torch_function(args)
+
+
+def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """Run a call through `__torch_function__`, the trace, forward AD, inference mode and anomaly mode."""
+    if _thread.torch_function:
+        overriders = overriding_arguments((*args, *kwargs.values()))
+        if overriders or _thread.function_modes:
+            return handle_torch_function(function, overriders, args, kwargs)
+    if trace.is_on():
+        return trace.traced(_call_autograd, function, args, kwargs)
+    return _call_autograd(function, args, kwargs)
+
+
+def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
+    entry = function.op
+    if entry.composite:
+        return _let_through(function, args, kwargs)
+    if _thread.dual_level >= 0 and _thread.forward_grad_enabled and has_tangents((*args, *kwargs.values())):
+        result = call_with_tangents(_let_through, function, args, kwargs)
+    else:
+        result = _let_through(function, args, kwargs)
+    if _thread.inference:
+        _mark_inference(result, args)
+    if state.anomaly_enabled:
+        anomaly.note_forward(result)
+    return result
+
+
+def _let_through(function: Callable, args: tuple, kwargs: dict) -> Any:
+    _thread.let_through = function
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _thread.let_through = None
+
+
+def _mark_inference(result: Any, args: Iterable[Any]) -> None:
+    """Tensors that are made in inference mode stay outside of autograd; inputs and views of them stay what they are."""
+    for tensor in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(tensor, Tensor) and tensor._meta is None and all(tensor is not value for value in args):
+            autograd_meta(tensor).inference = True

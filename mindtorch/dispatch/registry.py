@@ -1,0 +1,134 @@
+"""The registry: which ops there are, and which kernels the backends have for them.
+
+The built-in backends register through the same two functions that an out-of-tree backend calls:
+`keys.register_backend` and `register_kernel`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from mindtorch import errors
+from mindtorch.dispatch.keys import backend_named, backend_of
+from mindtorch.dispatch.schema import Schema, parse_schema
+
+_NUMBER_CLASSES = (int, float, bool, complex)
+
+
+class KernelTable(dict):
+    """The kernels of one op, keyed by the class of the backend's arrays."""
+
+    __slots__ = ("op",)
+
+    def __init__(self, op: str) -> None:
+        super().__init__()
+        self.op = op
+
+    def __missing__(self, array_class: type) -> Callable:
+        # Nothing is stored: a kernel that is registered later must be found.
+        if array_class in _NUMBER_CLASSES or array_class is type(None):
+            return self._kernel_of_first_array
+        backend = backend_of(array_class)
+        raise errors.no_kernel(self.op, backend.name if backend else array_class.__name__, self.backends())
+
+    def _kernel_of_first_array(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls where a number stands in the first place: the first array that follows decides."""
+        for value in args:
+            if type(value) in self:
+                return self[type(value)](*args, **kwargs)
+        raise errors.no_kernel(self.op, "Undefined", self.backends())
+
+    def backends(self) -> list[str]:
+        """The names of the backends that have a kernel."""
+        return [backend.name for each in self if (backend := backend_of(each)) is not None]
+
+
+class OpEntry:
+    """What is known about an op overload besides its code."""
+
+    __slots__ = ("name", "schema_text", "function", "jvp", "view", "composite", "differentiable", "tags")
+
+    def __init__(
+        self,
+        schema_text: str,
+        function: Callable,
+        jvp: Callable | None = None,
+        view: str | None = None,
+        composite: bool = False,
+        differentiable: bool = False,
+        tags: tuple[str, ...] = (),
+    ) -> None:
+        self.name = schema_text.partition("(")[0]
+        self.schema_text = schema_text
+        self.function = function
+        self.jvp = jvp
+        self.view = view
+        self.composite = composite
+        self.differentiable = differentiable
+        self.tags = tags
+
+    @property
+    def schema(self) -> Schema:
+        return parse_schema(self.schema_text)
+
+    @property
+    def base(self) -> str:
+        return self.name.partition(".")[0]
+
+    @property
+    def is_inplace(self) -> bool:
+        return self.base.endswith("_") and not self.base.endswith("__")
+
+    def __repr__(self) -> str:
+        return f"<OpEntry aten::{self.schema_text}>"
+
+
+_tables: dict[str, KernelTable] = {}
+_entries: dict[str, OpEntry] = {}
+
+
+def kernel_table(op: str) -> KernelTable:
+    """The table of an op such as "mul.Tensor", empty until a backend registers."""
+    table = _tables.get(op)
+    if table is None:
+        _tables[op] = table = KernelTable(op)
+    return table
+
+
+def register_kernel(backend: str, op: str, function: Callable) -> None:
+    """Make `function` the kernel of `op` on a backend. A later registration replaces an earlier one."""
+    kernel_table(op)[backend_named(backend).array_class] = function
+
+
+def register_kernels(backend: str, kernels: Mapping[str, Callable]) -> None:
+    """Register many kernels of one backend."""
+    array_class = backend_named(backend).array_class
+    for op, function in kernels.items():
+        kernel_table(op)[array_class] = function
+
+
+def register_op(schema: str, function: Callable, **details: Any) -> OpEntry:
+    """Make an op overload known; `function.op` leads to its entry from now on."""
+    entry = OpEntry(schema, function, **details)
+    _entries[entry.name] = entry
+    function.op = entry
+    return entry
+
+
+def register_ops(rows: Iterable[tuple[str, Callable, Mapping[str, Any]]]) -> None:
+    """Register many ops: (schema string, function, the other fields of OpEntry)."""
+    for schema, function, details in rows:
+        register_op(schema, function, **details)
+
+
+def find_op(name: str) -> OpEntry | None:
+    """The entry of an overload such as "mul.Tensor", if there is one."""
+    return _entries.get(name)
+
+
+def overloads_of(base: str) -> list[OpEntry]:
+    """The overloads of a base name, in the order of ops.yaml."""
+    return [entry for entry in _entries.values() if entry.base == base]
+
+
+def all_ops() -> list[OpEntry]:
+    return list(_entries.values())

@@ -1,0 +1,153 @@
+"""Schema strings at run time: what traces, `_schema` and argument errors need to know about an op.
+
+Parsing happens when somebody asks, never when a program starts.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_SCHEMA = re.compile(r"(?P<base>\w+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.*)", re.DOTALL)
+_ARGUMENT = re.compile(r"(?P<type>.+?) (?P<name>\w+)(?:=(?P<default>.*))?", re.DOTALL)
+_ALIAS = re.compile(r"\(\w+!?(?: -> [*\w|]+)?\)")
+
+# How torch's error texts name the types of schemas.
+_SHOWN_TYPES = {
+    "Tensor": "Tensor",
+    "Scalar": "Number",
+    "ScalarType": "torch.dtype",
+    "Layout": "torch.layout",
+    "Device": "torch.device",
+    "MemoryFormat": "torch.memory_format",
+    "Generator": "torch.Generator",
+    "SymInt": "int",
+    "Dimname": "name",
+}
+_SHOWN_LISTS = {"Tensor": "tuple of Tensors", "SymInt": "tuple of ints", "int": "tuple of ints"}
+_SHOWN_DEFAULTS = {"contiguous_format": "torch.contiguous_format", "long": "torch.int64", "Mean": "1", "[]": "()"}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a schema. `name` is the Python name: `self` is `input`."""
+
+    type: str
+    name: str
+    default: str | None
+    keyword_only: bool
+    written: bool
+
+    @property
+    def element(self) -> str:
+        """The type without `?`, list marks and alias annotations."""
+        return re.split(r"[\[?]", self.type)[0]
+
+    @property
+    def is_list(self) -> bool:
+        return "[" in self.type
+
+    @property
+    def optional(self) -> bool:
+        return self.type.endswith("?")
+
+    @property
+    def shown_type(self) -> str:
+        """The type as torch's error texts write it."""
+        if self.is_list:
+            return _SHOWN_LISTS.get(self.element, f"tuple of {self.element}s")
+        return _SHOWN_TYPES.get(self.element, self.element)
+
+    def __str__(self) -> str:
+        name = "self" if self.name == "input" and self.element != "Tensor" else self.name
+        if self.default is None:
+            return f"{self.shown_type} {name}"
+        return f"{self.shown_type} {name} = {_SHOWN_DEFAULTS.get(self.default, self.default)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A parsed schema string. `str` gives it back, with the namespace, as torch's `_schema` prints it."""
+
+    text: str
+    base: str
+    overload: str
+    arguments: tuple[Argument, ...]
+    returns: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"aten::{self.base}"
+
+    @property
+    def overload_name(self) -> str:
+        return self.overload
+
+    @property
+    def is_mutable(self) -> bool:
+        return any(argument.written for argument in self.arguments)
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.base}.{self.overload}" if self.overload else self.base
+
+    def shown_arguments(self, takes_out: bool) -> list[str]:
+        """The arguments as torch's "expected one of" lists print them; torch shows `out=` with the functional form."""
+        shown = [str(argument) for argument in self.arguments if not argument.keyword_only]
+        keyword_only = [str(argument) for argument in self.arguments if argument.keyword_only]
+        if takes_out:
+            keyword_only.append("tuple of Tensors out = None" if len(self.returns) > 1 else "Tensor out = None")
+        return [*shown, "*", *keyword_only] if keyword_only else shown
+
+    def __str__(self) -> str:
+        return f"aten::{self.text}"
+
+
+@lru_cache(maxsize=None)
+def parse_schema(text: str) -> Schema:
+    """The schema of a string that the generator has already checked."""
+    found = _SCHEMA.fullmatch(text)
+    if found is None:
+        raise ValueError(f"not a schema: {text!r}")
+    returns = found["returns"]
+    inner = returns[1:-1] if returns.startswith("(") and returns.endswith(")") else returns
+    return Schema(
+        text=text,
+        base=found["base"],
+        overload=found["overload"] or "",
+        arguments=_parse_arguments(found["arguments"]),
+        returns=tuple(_split(inner)),
+    )
+
+
+def _parse_arguments(text: str) -> tuple[Argument, ...]:
+    arguments = []
+    keyword_only = False
+    for part in _split(text):
+        if part == "*":
+            keyword_only = True
+            continue
+        found = _ARGUMENT.fullmatch(part)
+        if found is None:
+            raise ValueError(f"not an argument: {part!r}")
+        arguments.append(
+            Argument(
+                type=_ALIAS.sub("", found["type"]),
+                name="input" if found["name"] == "self" else found["name"],
+                default=found["default"],
+                keyword_only=keyword_only,
+                written="!" in found["type"],
+            )
+        )
+    return tuple(arguments)
+
+
+def _split(text: str) -> list[str]:
+    """The parts between the commas that are outside of brackets."""
+    parts, depth, start = [], 0, 0
+    for position, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append(text[start:position].strip())
+            start = position + 1
+    last = text[start:].strip()
+    return [*parts, last] if last else parts

@@ -1,0 +1,191 @@
+"""Random number generators: `Generator` draws the stream of torch's CPU generator, a Mersenne twister.
+
+For the same seed the numbers are torch's, and so are the bytes of `get_state()`. NumPy runs the twister; what torch adds
+is the order in which draws of 32 bits become numbers, and one normal number that may be left over from a pair.
+"""
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+from mindtorch import device as devices
+from mindtorch import errors
+from mindtorch.tensor import Tensor, wrap
+
+DEFAULT_SEED = 67280421310721
+
+_WORDS = 624  # of 32 bits: the state of the twister, which is renewed all at once
+_MASK_32 = 0xFFFF_FFFF
+_MASK_64 = 0xFFFF_FFFF_FFFF_FFFF
+_SHIFT = np.uint64(32)
+
+# The bytes of a state, as torch lays them out.
+_STATE = np.dtype(
+    [
+        ("seed", np.uint64),
+        ("left", np.int32),
+        ("seeded", np.int32),
+        ("next", np.uint64),
+        ("words", np.uint64, _WORDS),
+        ("normal_x", np.float64),
+        ("normal_y", np.float64),
+        ("normal_rho", np.float64),
+        ("normal_is_valid", np.int32),
+        ("padding", np.int32),
+        ("float_normal", np.float32),
+        ("float_normal_is_valid", np.int32),
+    ]
+)
+
+
+class Generator:
+    """A source of random numbers with a state of its own."""
+
+    torch_name = "torch._C.Generator"
+
+    def __init__(self, device: Any = "cpu") -> None:
+        self._device = devices.device(device)
+        if self._device.type not in ("cpu", "npu"):
+            raise RuntimeError(f"{self._device.type.upper()} device type not an accelerator.")
+        self._bits = np.random.MT19937(0)
+        self._legacy = np.random.RandomState(self._bits)  # the public way to seed as the reference twister does
+        self._seed_with(DEFAULT_SEED)
+
+    @property
+    def device(self) -> devices.device:
+        return self._device
+
+    # -------------------- seeds --------------------
+
+    def manual_seed(self, seed: int) -> "Generator":
+        """Start the stream of `seed` and return the generator."""
+        self._seed_with(checked_seed(seed))
+        return self
+
+    def seed(self) -> int:
+        """Start the stream of a seed that nobody can guess and return the seed."""
+        seed = secrets.randbits(64)
+        self._seed_with(seed)
+        return seed
+
+    def initial_seed(self) -> int:
+        return self._initial_seed
+
+    def _seed_with(self, seed: int) -> None:
+        self._initial_seed = seed
+        self._legacy.seed(seed & _MASK_32)
+        self._fresh = True
+        self.spare_normal: float | None = None
+
+    # -------------------- states --------------------
+
+    def get_state(self) -> Tensor:
+        """The state as a ByteTensor, for `set_state`."""
+        return wrap(np.frombuffer(bytearray(self._packed_state()), np.uint8))
+
+    def set_state(self, new_state: Tensor) -> "Generator":
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {errors.type_name(new_state)}")
+        if new_state._array.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        self._unpack_state(np.ascontiguousarray(new_state._array).tobytes())
+        return self
+
+    def clone_state(self) -> "Generator":
+        """A generator with the same state, from which both go on by themselves."""
+        twin = Generator(self._device)
+        twin._unpack_state(self._packed_state())
+        return twin
+
+    graphsafe_get_state = clone_state
+
+    def graphsafe_set_state(self, other: "Generator") -> "Generator":
+        self._unpack_state(other._packed_state())
+        return self
+
+    def _packed_state(self) -> bytes:
+        twister = self._bits.state["state"]
+        state = np.zeros((), _STATE)
+        state["seed"] = self._initial_seed
+        state["left"] = _WORDS + 1 - twister["pos"]
+        state["seeded"] = 1
+        state["next"] = 0 if self._fresh else twister["pos"]
+        state["words"] = twister["key"]
+        if self.spare_normal is not None:
+            state["normal_y"] = self.spare_normal
+            state["normal_is_valid"] = 1
+        return state.tobytes()
+
+    def _unpack_state(self, packed: bytes) -> None:
+        if len(packed) != _STATE.itemsize:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be "
+                f"{len(packed)}"
+            )
+        state = np.frombuffer(packed, _STATE)[0]
+        self._initial_seed = int(state["seed"])
+        self._bits.state = {
+            "bit_generator": "MT19937",
+            "state": {"key": state["words"].astype(np.uint32), "pos": _WORDS + 1 - int(state["left"])},
+        }
+        self._fresh = int(state["left"]) == 1 and int(state["next"]) == 0
+        self.spare_normal = float(state["normal_y"]) if state["normal_is_valid"] else None
+
+    def __reduce__(self) -> tuple:
+        return _restored, (str(self._device), self._packed_state())
+
+    # -------------------- numbers --------------------
+
+    def draws(self, count: int) -> np.ndarray:
+        """The next `count` draws of 32 bits, as uint64."""
+        self._fresh = self._fresh and not count
+        return self._bits.random_raw(count)
+
+    def wide_draws(self, count: int) -> np.ndarray:
+        """`count` draws of 64 bits; each takes two of 32, the high half first."""
+        halves = self.draws(2 * count)
+        return (halves[0::2] << _SHIFT) | halves[1::2]
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed as torch takes it: 64 bits, with or without a sign."""
+    if type(seed) is not int:
+        raise RuntimeError(f"manual_seed expected a long, but got {errors.type_name(seed)}")
+    if not -(1 << 63) <= seed <= _MASK_64:
+        raise ValueError("Overflow when unpacking long long")
+    return seed & _MASK_64
+
+
+def _restored(device: str, packed: bytes) -> Generator:
+    generator = Generator(device)
+    generator._unpack_state(packed)
+    return generator
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the default generator's stream of `seed`."""
+    return default_generator.manual_seed(checked_seed(int(seed)))
+
+
+def seed() -> int:
+    """Start the default generator's stream of a seed that nobody can guess and return the seed."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed with which the default generator was started."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the default generator as a ByteTensor."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Put the default generator into a state that `get_rng_state` gave."""
+    default_generator.set_state(new_state)

@@ -1,0 +1,117 @@
+"""Tensor methods that turn tensors into Python numbers, lists and iterators."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mindtorch import errors
+from mindtorch.tensor import Tensor, extend_tensor
+
+
+@extend_tensor
+class ScalarMethods:
+    """Tensors of one element as Python numbers."""
+
+    def item(self: Any) -> Any:
+        """The only element as a Python number."""
+        array = self._array
+        if array.size != 1:
+            raise errors.not_a_scalar(array.size)
+        if self.is_meta:
+            raise errors.meta_item()
+        value = array.item()
+        return value if type(value) in _PYTHON_NUMBERS else float(value)  # bfloat16 has a scalar type of its own
+
+    def __bool__(self: Any) -> bool:
+        if self._array.size != 1:
+            raise errors.ambiguous_truth(self._array.size)
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(_real(_single(self), "int64_t"))
+
+    def __float__(self: Any) -> float:
+        if self._edge is not None and self.requires_grad:
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return float(_real(_single(self), "double"))
+
+    def __complex__(self) -> complex:
+        return complex(_single(self))
+
+    def __index__(self: Any) -> int:
+        if self._array.size != 1 or self._array.dtype.kind not in "biu":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def is_nonzero(self: Any) -> bool:
+        return bool(self)
+
+    def __format__(self: Any, spec: str) -> str:
+        if self.ndim == 0 and not self.is_meta and type(self) is Tensor:
+            return self.item().__format__(spec)
+        return object.__format__(self, spec)
+
+
+_PYTHON_NUMBERS = frozenset((int, float, bool, complex))
+
+
+def _single(tensor: Any) -> Any:
+    if tensor._array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return tensor.item()
+
+
+def _real(value: Any, target: str) -> Any:
+    if not isinstance(value, complex):
+        return value
+    if value.imag != 0:
+        raise RuntimeError(f"value cannot be converted to type {target} without overflow")
+    return value.real
+
+
+@extend_tensor
+class ListMethods:
+    """Tensors as lists. NumPy arrays are made in `mindtorch.interop`."""
+
+    def tolist(self: Any) -> Any:
+        """Nested lists of Python numbers."""
+        if self.is_meta:
+            raise errors.meta_data()
+        array = self.cpu()._array
+        if array.dtype.kind == "V":  # bfloat16, which NumPy would leave as scalars of its own
+            array = array.astype(np.float32)
+        return array.tolist()
+
+
+@extend_tensor
+class ContainerMethods:
+    """Tensors as Python containers."""
+
+    def __iter__(self: Any) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __reversed__(self: Any) -> Tensor:
+        return self if self.ndim == 0 else self.flip(tuple(range(self.ndim)))
+
+    def __contains__(self: Any, element: Any) -> bool:
+        if not isinstance(element, (Tensor, int, float, complex, bool)):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+            )
+        return bool((self == element).any().item())
+
+    def apply_(self: Any, callable: Callable) -> Tensor:
+        """Replace every element by what a Python function makes of it."""
+        array = self._array
+        for index in np.ndindex(array.shape):
+            array[index] = callable(array[index].item())
+        return self

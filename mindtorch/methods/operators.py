@@ -1,0 +1,104 @@
+"""Operators that are written in other ops, `x[...]`, printing, and the transposing attributes."""
+
+from typing import Any
+
+from mindtorch import printing
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments import NUMBER_TYPES
+from mindtorch.indexing import getitem, setitem
+from mindtorch.tensor import Tensor, as_operand, extend_tensor
+
+
+@extend_tensor
+class IndexingMethods:
+    """`x[index]` and `repr(x)`."""
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return getitem(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        setitem(self, index, value)
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return printing.tensor_str(self)
+
+
+def _is_operand(value: Any) -> bool:
+    return type(value) in NUMBER_TYPES or as_operand(value) is not None
+
+
+@extend_tensor
+class ReflectedMethods:
+    """Operators with a number on the left, and those that have no op of their own."""
+
+    def __rtruediv__(self: Any, other: Any) -> Any:
+        return self.reciprocal() * other
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return ops.floor_divide(other, self) if _is_operand(other) else NotImplemented
+
+    def __rpow__(self, other: Any) -> Any:
+        return ops.pow(other, self) if _is_operand(other) else NotImplemented
+
+    def __rmod__(self, other: Any) -> Any:
+        return ops.remainder(other, self) if _is_operand(other) else NotImplemented
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return ops.matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+    def __pos__(self: Any) -> Tensor:
+        if self._array.dtype == bool:
+            raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+        return self
+
+
+@extend_tensor
+class TransposingAttributes:
+    """`.T`, `.mT`, `.H`, `.mH`, `.real`, `.imag`."""
+
+    @property
+    def T(self) -> Tensor:
+        return ops.numpy_T(self)
+
+    @property
+    def mT(self: Any) -> Tensor:
+        if self.ndim < 2:
+            raise RuntimeError(
+                f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor."
+            )
+        return self.transpose(-2, -1)
+
+    @property
+    def H(self: Any) -> Tensor:
+        if self.ndim not in (0, 2):
+            hint = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
+            raise RuntimeError(
+                f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{hint}"
+            )
+        return self.conj() if self.ndim == 0 else self.transpose(0, 1).conj()
+
+    @property
+    def mH(self: Any) -> Tensor:
+        if self.ndim < 2:
+            raise RuntimeError(
+                f"tensor.mH is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor."
+            )
+        return self.transpose(-2, -1).conj()
+
+    @property
+    def real(self: Any) -> Tensor:
+        return ops.real(self) if self.is_complex() else self
+
+    @real.setter
+    def real(self: Any, value: Any) -> None:
+        self.real.copy_(value)
+
+    @property
+    def imag(self: Any) -> Tensor:
+        if not self.is_complex():
+            raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        return ops.imag(self)
+
+    @imag.setter
+    def imag(self: Any, value: Any) -> None:
+        self.imag.copy_(value)

@@ -1,0 +1,65 @@
+"""Subclasses of Tensor: `__torch_function__`, `as_subclass`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch import state
+from mindtorch.dispatch.torch_function import disabled_torch_function, takes_over, without_torch_function
+from mindtorch.tensor import Tensor, alias_of, extend_tensor
+
+
+@extend_tensor
+class SubclassMethods:
+    """What lets users derive classes from Tensor."""
+
+    @classmethod
+    def __init_subclass__(cls, **options: Any) -> None:
+        super(Tensor, cls).__init_subclass__(**options)
+        if takes_over(cls):
+            state.count_interceptor(1)
+
+    @classmethod
+    def __torch_function__(cls, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        """Run the function as for plain tensors and give its results this class."""
+        if not all(issubclass(cls, each) for each in types):
+            return NotImplemented
+        with without_torch_function():
+            result = func(*args, **(kwargs or {}))
+        return result if cls is Tensor else _converted(result, cls)
+
+    def as_subclass(self: Any, cls: type) -> Any:
+        """The same tensor as an object of a subclass; it stays in the graph."""
+        if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+            raise TypeError(
+                "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure "
+                "your class inherits from Tensor."
+            )
+        result = self.alias()
+        result = result if type(result) is Tensor else alias_of(result)
+        return _as_class(result, cls)
+
+    @staticmethod
+    def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Any:
+        """A leaf of a subclass on the memory of `data`."""
+        result = alias_of(data, cls)
+        if require_grad:
+            result.requires_grad = True
+        return result
+
+
+def _as_class(tensor: Tensor, cls: type) -> Any:
+    """The tensor itself, which nobody else refers to yet, as an object of a subclass."""
+    result = alias_of(tensor, cls)
+    result._edge = tensor._edge
+    result._meta = tensor._meta
+    result._version_counter = tensor._version_counter
+    return result
+
+
+def _converted(result: Any, cls: type) -> Any:
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else _as_class(result, cls)
+    if isinstance(result, (tuple, list)):
+        converted = [_converted(item, cls) for item in result]
+        return type(result)(*converted) if hasattr(result, "_fields") else type(result)(converted)
+    return result

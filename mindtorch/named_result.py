@@ -1,0 +1,37 @@
+"""Results with several named parts, such as the values and indices of `max`: tuples whose items are attributes too."""
+
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any, ClassVar
+
+
+class NamedResult(tuple):
+    """The base of `mindtorch.return_types`; a class names its parts in `_fields`."""
+
+    __slots__ = ()
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+    n_fields: ClassVar[int] = 0
+    n_sequence_fields: ClassVar[int] = 0
+    n_unnamed_fields: ClassVar[int] = 0
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.n_fields = cls.n_sequence_fields = len(cls._fields)
+        cls.__match_args__ = cls._fields
+        for position, field in enumerate(cls._fields):
+            setattr(cls, field, property(itemgetter(position)))
+
+    def __new__(cls, parts: Sequence[Any]) -> "NamedResult":
+        if len(parts) != len(cls._fields):
+            raise TypeError(
+                f"torch.return_types.{cls.__name__}() takes a {len(cls._fields)}-sequence ({len(parts)}-sequence given)"
+            )
+        return tuple.__new__(cls, parts)
+
+    def __repr__(self) -> str:
+        parts = ",\n".join(f"{field}={part!r}" for field, part in zip(self._fields, self, strict=True))
+        return f"torch.return_types.{type(self).__name__}(\n{parts})"
+
+    def __reduce__(self) -> tuple:
+        return (type(self), (tuple(self),))

@@ -1,0 +1,229 @@
+"""From nested Python sequences of numbers to an array: its shape, its element type and its values.
+
+`tensor([[1, 2], [3, 4.5]])` and its relatives read their argument here. The first element at every level gives the
+shape; the element types are joined by promotion; values are converted as C would, with an error where one does not fit.
+"""
+
+import cmath
+import operator
+from array import array as c_array
+from collections.abc import Callable, Iterable
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from mindtorch import dtype as dtypes
+from mindtorch import state
+from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.promotion import promote
+from mindtorch.tensor import Tensor
+
+MOST_DIMENSIONS = 128
+REAL_KINDS = frozenset((float, int, bool))
+PLAIN_KINDS = REAL_KINDS | {complex}
+INT64 = dtypes.int64.numpy
+
+
+def read(data: Any, wanted: np.dtype | None = None) -> np.ndarray:
+    """An array of a number or of nested sequences of numbers; `wanted` is its dtype, inferred when None."""
+    if wanted is None:
+        reader = _READERS.get(_only_kind(data))
+        if reader is not None:
+            return reader(data)
+    if isinstance(data, str | bytes):
+        raise _invalid(data)
+    sizes = _sizes(data)
+    leaves = [] if 0 in sizes else _leaves(data, sizes, 0)
+    kinds = set(map(type, leaves))
+    dtype = _inferred(leaves, kinds) if wanted is None else wanted
+    return _CONVERTERS[dtype.kind](leaves, kinds, dtype).reshape(sizes)
+
+
+# -------------------- a number, a list or a list of lists of one Python type --------------------
+
+
+def _only_kind(data: Any) -> type | None:
+    """The type of all elements of a list or a rectangular list of lists; of anything else, its own type."""
+    if type(data) is not list:
+        return type(data)
+    kinds = set(map(type, data))
+    if kinds == _LISTS:
+        if len(set(map(len, data))) != 1:
+            return None
+        kinds = {kind for row in data for kind in map(type, row)}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _read_floats(data: Any) -> np.ndarray:
+    dtype = state.default_dtype.numpy
+    return quiet(np.array, data, dtype if dtype.itemsize > 2 else np.float32).astype(dtype, copy=False)
+
+
+def _read_integers(data: Any) -> np.ndarray:
+    try:
+        return np.array(data, np.int64)
+    except OverflowError:
+        raise ValueError("Overflow when unpacking long long") from None
+
+
+_LISTS = {list}
+_READERS: dict[type | None, Callable[[Any], np.ndarray]] = {
+    float: _read_floats,
+    int: _read_integers,
+    bool: partial(np.array, dtype=np.bool_),
+}
+
+
+# -------------------- shape --------------------
+
+
+def _is_sequence(value: Any) -> bool:
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return True
+    return hasattr(kind, "__getitem__") and not isinstance(value, Tensor | np.generic | dict | str | bytes)
+
+
+def _sizes(data: Any) -> tuple[int, ...]:
+    """The length of the first sequence at every level."""
+    sizes: list[int] = []
+    while _is_sequence(data):
+        if len(sizes) == MOST_DIMENSIONS:
+            raise _too_deep(data)
+        sizes.append(len(data))
+        if not sizes[-1]:
+            break
+        data = data[0]
+    if sizes and isinstance(data, str):
+        raise _too_deep(data)
+    return tuple(sizes)
+
+
+def _leaves(data: Any, sizes: tuple[int, ...], dim: int) -> list:
+    """The elements in row-major order; whether they are numbers is seen when they are converted."""
+    if dim == len(sizes):
+        return [data]
+    if not _is_sequence(data):
+        raise TypeError("not a sequence")
+    if len(data) != sizes[dim]:
+        raise ValueError(f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
+    if dim == len(sizes) - 1:
+        return list(data)
+    return [leaf for part in data for leaf in _leaves(part, sizes, dim + 1)]
+
+
+def _too_deep(value: Any) -> ValueError:
+    return ValueError(f"too many dimensions '{type(value).__name__}'")
+
+
+# -------------------- element type --------------------
+
+
+def _inferred(leaves: Iterable, kinds: Iterable[type]) -> np.dtype:
+    """The dtype that holds all elements; that of an empty sequence is the default dtype."""
+    found = {_PLAIN_DTYPES[kind]() for kind in kinds if kind in _PLAIN_DTYPES}
+    found |= {_dtype_of(leaf) for leaf in leaves if type(leaf) not in _PLAIN_DTYPES}
+    return reduce(promote, found) if found else state.default_dtype.numpy
+
+
+_PLAIN_DTYPES: dict[type, Callable[[], np.dtype]] = {
+    float: lambda: state.default_dtype.numpy,
+    int: lambda: INT64,
+    bool: lambda: dtypes.bool.numpy,
+    complex: lambda: state.default_dtype.to_complex().numpy,
+}
+
+
+def _dtype_of(leaf: Any) -> np.dtype:
+    if isinstance(leaf, np.generic):
+        return dtypes.from_numpy_dtype(leaf.dtype).numpy
+    if isinstance(leaf, Tensor):
+        return leaf._array.dtype
+    for kind, dtype in _PLAIN_DTYPES.items():
+        if isinstance(leaf, kind):
+            return dtype()
+    if isinstance(leaf, str | bytes):
+        raise _invalid(leaf)
+    if _is_sequence(leaf):
+        return _inferred(leaf, map(type, leaf))
+    raise RuntimeError(f"Could not infer dtype of {type(leaf).__name__}")
+
+
+def _invalid(value: Any) -> TypeError:
+    return TypeError(f"new(): invalid data type '{type(value).__name__}'")
+
+
+# -------------------- values --------------------
+
+
+def _floats(leaves: list, kinds: Iterable[type], dtype: np.dtype) -> np.ndarray:
+    # array("d") converts like a C function that takes a double: it uses __float__ and gives the same errors.
+    doubles = np.array(leaves, np.float64) if REAL_KINDS.issuperset(kinds) else np.array(c_array("d", leaves))
+    if dtype.itemsize == 2:  # rounded twice, as C++ does: there is no direct conversion from double to a 16-bit type
+        doubles = quiet(doubles.astype, np.float32)
+    return doubles if dtype == doubles.dtype else quiet(doubles.astype, dtype)
+
+
+def _complexes(leaves: list, kinds: set[type], dtype: np.dtype) -> np.ndarray:
+    values = leaves if PLAIN_KINDS.issuperset(kinds) else [_complex(leaf) for leaf in leaves]
+    return quiet(np.array(values, np.complex128).astype, dtype)
+
+
+def _complex(leaf: Any) -> complex:
+    cmath.isfinite(leaf)  # refuses everything that C would not convert, strings included
+    return complex(leaf)
+
+
+def _bools(leaves: list, kinds: set[type], dtype: np.dtype) -> np.ndarray:
+    if PLAIN_KINDS.issuperset(kinds):
+        return np.array(list(map(bool, leaves)), dtype)
+    return np.array(list(map(_truth, leaves)), dtype)
+
+
+def _truth(leaf: Any) -> bool:
+    return bool(leaf if isinstance(leaf, float | complex | np.bool_) else operator.index(leaf))
+
+
+def _integers(leaves: list, kinds: set[type], dtype: np.dtype) -> np.ndarray:
+    if dtype == np.uint64:
+        return _largest_integers(leaves)
+    high = int(np.iinfo(dtype).max)
+    low = -high if dtype.kind == "u" else -high - 1  # a negative number wraps around in an unsigned type
+    if kinds <= {int, bool}:
+        values = _read_integers(leaves)
+    else:
+        values = _read_integers([operator.index(_truncated(leaf, dtype)) for leaf in leaves])
+    if values.size and dtype != INT64 and not low <= values.min() <= values.max() <= high:
+        raise _overflow(dtype)
+    return values.astype(dtype)
+
+
+def _truncated(leaf: Any, dtype: np.dtype) -> Any:
+    """A float without its fraction; anything else as it is."""
+    if not isinstance(leaf, float):
+        return leaf
+    limits = np.iinfo(dtype)
+    if not limits.min <= leaf <= limits.max:
+        raise _overflow(dtype)
+    return int(leaf)
+
+
+def _largest_integers(leaves: list) -> np.ndarray:
+    if not all(isinstance(leaf, int) for leaf in leaves):
+        raise TypeError("an integer is required")
+    return np.array(c_array("Q", leaves), np.uint64)
+
+
+def _overflow(dtype: np.dtype) -> RuntimeError:
+    return RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+
+
+_CONVERTERS: dict[str, Callable[[list, set[type], np.dtype], np.ndarray]] = {
+    "f": _floats,
+    "V": _floats,  # ml_dtypes' types call themselves void
+    "c": _complexes,
+    "b": _bools,
+    "i": _integers,
+    "u": _integers,
+}
