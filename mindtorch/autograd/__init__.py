@@ -1,0 +1,1 @@
+"""Automatic differentiation: the graph, the engine that runs it, and what users call."""

@@ -1,0 +1,149 @@
+"""`AccumulateGrad`: the end of the backward graph, where a leaf's `.grad` is stored.
+
+Note [Gradient layout contract]: a stored gradient has the strides of its variable when the variable is non-overlapping
+and dense, and is row-major contiguous otherwise, so that whoever walks over both together (optimizers) finds them laid
+out alike. The first gradient is taken over when nobody else can see it and it obeys, otherwise it is copied into a tensor
+that does. Later gradients are added in place, which keeps the layout, except when the backward pass itself is recorded
+(grad mode on). The contract is not enforced beyond that: a gradient that breaks it costs speed only.
+"""
+
+import threading
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from mindtorch import geometry, state
+from mindtorch.autograd.hooks import run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from mindtorch.autograd.node_base import NodeBase
+from mindtorch.memory_format import contiguous_format
+from mindtorch.tensor import Tensor, alias_of
+
+_LAST = (1 << 64) - 1  # leaves run as soon as they can: a higher number than any other node
+_thread = state.thread
+_storing = threading.RLock()  # two threads may bring gradients for the same leaf
+
+
+class AccumulateGrad(NodeBase):
+    """Adds what it is given to the `.grad` of a leaf."""
+
+    accumulates = True
+    sequence_nr = _LAST
+
+    def __init__(self, variable: Tensor) -> None:
+        self.variable = variable
+        array = variable._array
+        self.input_metadata = ((array.shape, array.dtype),)
+        self.array_type = type(array)
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def apply(self, *grads: Any) -> tuple:
+        self.receive(list(grads))
+        return ()
+
+    def receive(self, gradients: list) -> None:
+        """Store the gradient that is the only element of a list.
+
+        The list gives it up, so that a gradient that nobody else refers to can be recognised and taken over.
+        """
+        hooks = self.variable._meta.hooks
+        if hooks:
+            gradients[0] = run_tensor_hooks(hooks.values(), gradients[0])
+        if not self.hooked:
+            if gradients[0] is not None:
+                self._store(gradients)
+            return
+        if self.pre_hooks:
+            gradients[:] = run_pre_hooks(self.pre_hooks.values(), gradients)
+        seen = tuple(gradients)
+        if gradients[0] is not None:
+            self._store(gradients)
+        if self.hooks:
+            run_post_hooks(self.hooks.values(), (), seen)
+
+    def capture(self, grad: Any) -> Any:
+        """The gradient after the leaf's tensor hooks, for `grad()`, which does not store it."""
+        hooks = self.variable._meta.hooks
+        return run_tensor_hooks(hooks.values(), grad) if hooks else grad
+
+    def _store(self, gradients: list) -> None:
+        variable = self.variable
+        meta = variable._meta
+        if not meta.requires_grad:
+            return
+        with _storing:
+            if meta.grad is None:
+                meta.grad = first_gradient(variable, gradients)
+            else:
+                meta.grad = add_gradient(meta.grad, gradients.pop())
+        if meta.post_accumulate_hooks:
+            run_post_accumulate_hooks(meta.post_accumulate_hooks.values(), variable)
+
+
+def first_gradient(variable: Tensor, gradients: list) -> Tensor:
+    """What to store as the `.grad` of a variable that has none, given the gradient in a list that gives it up."""
+    steal = not _thread.grad_enabled and is_stealable(gradients, variable)
+    grad = gradients.pop()
+    if steal:
+        return grad if grad._meta is None and grad._edge is None else alias_of(grad)
+    if grad.is_sparse:
+        return grad if _thread.grad_enabled else alias_of(grad.clone())
+    return clone_obey_contract(grad, variable)
+
+
+def add_gradient(stored: Tensor, grad: Tensor) -> Tensor:
+    """The sum to store: in place, unless it is recorded or a dense gradient meets a stored sparse one."""
+    if stored.is_sparse and not grad.is_sparse:
+        return grad + stored
+    return stored + grad if _thread.grad_enabled else stored.add_(grad)
+
+
+def is_stealable(gradients: list, variable: Tensor) -> bool:
+    """Whether the gradient in the list may become the stored one as it is: nothing else can reach it or its memory, and
+    its layout obeys the contract."""
+    grad = gradients[0]
+    array = grad._array
+    if getrefcount(grad) > _ONE_OWNER or getrefcount(array) > _ONE_OWNER or type(array) is not np.ndarray:
+        return False
+    base = array.base
+    if base is not None and (type(base) is not np.ndarray or base.base is not None or getrefcount(base) > _ONE_OWNER):
+        return False
+    return array_obeys_layout(array, variable._array)
+
+
+def _count_with_one_owner() -> int:
+    """What getrefcount says of a local variable that one other object refers to (this depends on the interpreter)."""
+    value = object()
+    owner = [value]
+    return getrefcount(value) if owner else 0
+
+
+_ONE_OWNER = _count_with_one_owner()
+
+
+def obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
+    """Whether the strides of a gradient are those that Note [Gradient layout contract] asks for."""
+    return array_obeys_layout(grad._array, variable._array)
+
+
+def array_obeys_layout(array: Any, variable_array: Any) -> bool:
+    """`obeys_layout_contract` for arrays."""
+    if not geometry.is_non_overlapping_and_dense(variable_array):
+        return array.flags.c_contiguous
+    if array.strides == variable_array.strides and array.itemsize == variable_array.itemsize:
+        return 0 not in array.strides or 0 in array.shape
+    own, wanted = geometry.strides_of(array), geometry.strides_of(variable_array)
+    # A stride of 0 on a dimension of size 1 betrays an expanded tensor, whose memory belongs to another one.
+    return all(
+        stride == expected if size != 1 else stride != 0
+        for size, stride, expected in zip(array.shape, own, wanted, strict=True)
+    )
+
+
+def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
+    """A copy of a gradient that obeys the contract; part of the gradient's history when grad mode is on."""
+    if geometry.is_non_overlapping_and_dense(variable._array):
+        return grad.new_empty_strided(variable.shape, variable.stride()).copy_(grad)
+    return grad.clone(memory_format=contiguous_format)

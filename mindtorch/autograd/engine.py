@@ -1,0 +1,247 @@
+"""`backward` and `grad`: what a user calls to run the engine."""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mindtorch import errors, state
+from mindtorch.autograd.execution import run_backward
+from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.node_base import NodeBase
+from mindtorch.dispatch import ops
+from mindtorch.dtype import from_numpy_dtype
+from mindtorch.size import size_of
+from mindtorch.tensor import Tensor
+
+_thread = state.thread
+
+_CYCLE_WARNING = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
+    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
+    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
+    "the leak."
+)
+
+
+class GradientEdge(NamedTuple):
+    """The place of a value in the graph: stands for a tensor in `grad` and `backward`."""
+
+    node: NodeBase
+    output_nr: int
+    ownership_token: Any = None
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of the tensors, weighted with grad_tensors, to the `.grad` of the leaves (or only of `inputs`)."""
+    if grad_variables is not None:
+        grad_tensors = _deprecated_gradients(grad_tensors, grad_variables)
+    targets = None if inputs is None else _sequence_of_inputs(inputs, "backward")
+    outputs = _as_tuple(tensors)
+    grads = _starting_gradients(outputs, _gradients_for(outputs, grad_tensors, Tensor))
+    edges = _edges_of_outputs(outputs)
+    if create_graph:
+        warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=2)
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    run_backward(edges, grads, keep_graph, create_graph, None if targets is None else _edges_of_leaves(targets))
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """The sum of the gradients of the outputs with respect to each of the inputs; no `.grad` is touched.
+
+    A dictionary of inputs gives a dictionary of gradients. With is_grads_batched the first dimension of each grad_output
+    counts gradients: the graph is run once for each of them.
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    sources = _sequence_of_inputs(inputs, "grad")
+    outputs = _as_tuple(outputs)
+    given = _gradients_for(outputs, grad_outputs, (Tensor, GradientEdge))
+    keep_graph = create_graph if retain_graph is None else retain_graph
+
+    def run(given: Sequence[Any], keep_graph: bool) -> list[Any]:
+        starting = _starting_gradients(outputs, given)
+        targets = _edges_of_inputs(sources)
+        return run_backward(_edges_of_outputs(outputs), starting, keep_graph, create_graph, targets, capture=True)
+
+    found = _run_batch(run, given, keep_graph) if is_grads_batched else run(given, keep_graph)
+    if materialize_grads:
+        found = [_zeros_for(source, create_graph) if each is None else each for each, source in zip(found, sources, strict=True)]
+    elif not allow_unused:
+        _check_all_used(found)
+    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)
+
+
+def _run_batch(run: Callable, batches: Sequence[Any], keep_graph: bool) -> list[Any]:
+    """The gradients for each gradient of a batch, stacked."""
+    count = next(len(each) for each in batches if each is not None)
+    found = [
+        run([None if each is None else each[i] for each in batches], keep_graph or i + 1 < count) for i in range(count)
+    ]
+    return [None if column[0] is None else ops.stack(column) for column in zip(*found, strict=True)]
+
+
+def _zeros_for(source: Any, create_graph: bool) -> Tensor:
+    if isinstance(source, GradientEdge):
+        shape, numpy_dtype = source.node.input_metadata[source.output_nr]
+        return ops.zeros(shape, dtype=from_numpy_dtype(numpy_dtype)).requires_grad_(create_graph)
+    return ops.zeros_like(source.detach()).requires_grad_(create_graph)
+
+
+def _check_all_used(found: Sequence[Any]) -> None:
+    for index, each in enumerate(found):
+        if each is None:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {index} appears to not have been used in the graph. "
+                "Set allow_unused=True if this is the desired behavior."
+            )
+
+
+# -------------------- arguments --------------------
+
+
+def _as_tuple(values: Any) -> tuple:
+    return (values,) if isinstance(values, (Tensor, GradientEdge)) else tuple(values)
+
+
+def _sequence_of_inputs(inputs: Any, function: str) -> tuple:
+    if type(inputs) is dict:
+        inputs = tuple(inputs.values())
+    elif isinstance(inputs, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. "
+            "Other Mapping types are not supported."
+        )
+    inputs = _as_tuple(inputs)
+    if not inputs:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    return inputs
+
+
+def _gradients_for(outputs: tuple, grads: Any, single: Any) -> tuple:
+    """One gradient or None for each output."""
+    if grads is None:
+        return (None,) * len(outputs)
+    grads = (grads,) if isinstance(grads, single) else tuple(grads)
+    if len(grads) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
+    return grads
+
+
+def _deprecated_gradients(grad_tensors: Any, grad_variables: Any) -> Any:
+    warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+    if grad_tensors is not None:
+        raise RuntimeError(
+            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+            "Please only use `grad_tensors`."
+        )
+    return grad_variables
+
+
+def _edges_of_outputs(outputs: Iterable[Any]) -> list[Any]:
+    edges = []
+    for index, output in enumerate(outputs):
+        edge = (output.node, output.output_nr) if isinstance(output, GradientEdge) else edge_of(output)
+        if edge is None:
+            raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+        edges.append(edge)
+    return edges
+
+
+def _edges_of_inputs(inputs: Iterable[Any]) -> list[Any]:
+    return [_edge_of_input(value) for value in inputs]
+
+
+def _edge_of_input(value: Any) -> Any:
+    if isinstance(value, GradientEdge):
+        return value.node, value.output_nr
+    if not isinstance(value, Tensor):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(value)}")
+    edge = edge_of(value)
+    if edge is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return edge
+
+
+def _edges_of_leaves(inputs: Iterable[Any]) -> list[Any]:
+    """The edges for `backward(inputs=...)`: a tensor that is no leaf gets its `.grad` too."""
+    for value in inputs:
+        if isinstance(value, Tensor):
+            value.retain_grad()
+    return _edges_of_inputs(inputs)
+
+
+# -------------------- gradients to start with --------------------
+
+
+def _starting_gradients(outputs: Sequence[Any], grads: Sequence[Any]) -> list[Any]:
+    starting = []
+    for index, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+        if grad is None:
+            starting.append(_implicit_gradient(output))
+        elif isinstance(grad, Tensor):
+            _check_gradient(index, output, grad)
+            starting.append(grad)
+        else:
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
+    return starting
+
+
+def _implicit_gradient(output: Any) -> Tensor | None:
+    """A one for a scalar output."""
+    if not isinstance(output, (Tensor, GradientEdge)):
+        raise AssertionError("Expected output to be a torch.Tensor")
+    if isinstance(output, Tensor) and edge_of(output) is None:
+        return None  # refused later, with its index
+    shape, dtype = _shape_and_dtype(output)
+    if any(size != 1 for size in shape):
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if not dtype.is_floating_point:
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
+    return ops.ones_like(output) if isinstance(output, Tensor) else ops.ones(shape, dtype=dtype)
+
+
+def _check_gradient(index: int, output: Any, grad: Tensor) -> None:
+    shape, dtype = _shape_and_dtype(output)
+    if grad.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{index}] has a shape of {grad.shape} and output[{index}] has a shape of "
+            f"{size_of(shape)}."
+        )
+    if dtype.is_complex != grad.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{index}] has a dtype of {grad.dtype} and output[{index}] has a dtype of {dtype}."
+        )
+
+
+def _shape_and_dtype(output: Any) -> tuple:
+    if isinstance(output, GradientEdge):
+        shape, numpy_dtype = output.node.input_metadata[output.output_nr]
+        return shape, from_numpy_dtype(numpy_dtype)
+    return output.shape, output.dtype

@@ -1,0 +1,287 @@
+"""The engine: runs the backward graph.
+
+Note [Order of the backward pass]: nodes run in descending `sequence_nr`. The inputs of an op have their nodes before it
+does, so every node runs after all nodes that send it gradients, and there is no need for a priority queue: the reachable
+nodes are collected, sorted once, and taken from the end. Leaves (AccumulateGrad) run as soon as the last gradient for them
+has come, so that their hooks see the order that torch has and memory is given back early.
+"""
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any
+
+from mindtorch import state
+from mindtorch.autograd import anomaly
+from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
+from mindtorch.autograd.node_base import NodeBase
+from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dtype import from_numpy_dtype
+from mindtorch.memory_format import contiguous_format
+from mindtorch.tensor import Tensor, wrap
+
+_thread = state.thread
+_by_sequence = attrgetter("sequence_nr")
+_add_kernels = kernel_table("add.Tensor")
+
+
+class GraphRoot(NodeBase):
+    """Where a backward pass starts: hands the given gradients to the nodes of the outputs."""
+
+    def __init__(self, edges: tuple, grads: tuple) -> None:
+        super().__init__(edges)
+        self.grads = grads
+
+    def apply(self, *_: Any) -> tuple:
+        return self.grads
+
+
+class Pass:
+    """One backward pass: which nodes it reaches and what it has been asked for."""
+
+    __slots__ = ("nodes", "incoming", "wanted", "needed", "captures", "captured", "keep_graph", "callbacks")
+
+    def __init__(self, root: GraphRoot, keep_graph: bool) -> None:
+        self.keep_graph = keep_graph
+        self.callbacks: list[Callable] = []
+        self.captures: dict[Any, list[tuple[int, int]]] = {}  # node -> [(output_nr, position in `captured`)]
+        self.captured: list[Any] = []
+        self.wanted: set | None = None  # the nodes that gradients go to; None: all
+        self.needed: set | None = None  # those of them that run
+        self.incoming: dict[Any, int] = {}  # leaf -> how many edges lead to it
+        self.nodes = _reachable(root, self.incoming)  # the next one to run is the last
+
+    def restrict(self, targets: Sequence[tuple], capture: bool) -> None:
+        """Run only what the targets, which are edges, need. With `capture`, keep their gradients and don't run them."""
+        self.captured = [None] * len(targets)
+        if capture:
+            for position, (node, output_nr) in enumerate(targets):
+                self.captures.setdefault(node, []).append((output_nr, position))
+        goals = {node for node, _ in targets}
+        self.needed = _nodes_towards(goals, self.nodes)
+        self.wanted = self.needed | goals
+        if not capture:
+            self.needed = self.wanted
+        self.nodes = [node for node in self.nodes if node in self.wanted]
+        self.incoming = _count_leaf_edges(self.nodes, self.needed)
+
+
+def _reachable(root: GraphRoot, incoming: dict[Any, int]) -> list[Any]:
+    """The nodes that a pass reaches, the last to run first. Leaves are not among them: they are counted in `incoming`."""
+    nodes: list[Any] = [root]
+    seen = {root}
+    for node in nodes:
+        for edge in node.next_edges:
+            if edge is None:
+                continue
+            target = edge[0]
+            if target.accumulates:
+                incoming[target] = incoming.get(target, 0) + 1
+            elif target not in seen:
+                seen.add(target)
+                nodes.append(target)
+    nodes.sort(key=_by_sequence)
+    return nodes
+
+
+def _nodes_towards(goals: set, nodes: Sequence[Any]) -> set:
+    """The nodes with a path to one of the goals; `nodes` are in ascending order."""
+    found: set = set()
+    for node in nodes:
+        for edge in node.next_edges:
+            if edge is not None and (edge[0] in found or edge[0] in goals):
+                found.add(node)
+                break
+    return found
+
+
+def _count_leaf_edges(nodes: Sequence[Any], running: set) -> dict[Any, int]:
+    counts: dict[Any, int] = {}
+    for node in nodes:
+        if node in running:
+            for edge in node.next_edges:
+                if edge is not None and edge[0].accumulates:
+                    counts[edge[0]] = counts.get(edge[0], 0) + 1
+    return counts
+
+
+# -------------------- running --------------------
+
+
+def run_backward(
+    edges: Sequence[tuple],
+    grads: Sequence[Any],
+    keep_graph: bool,
+    create_graph: bool,
+    targets: Sequence[tuple] | None = None,
+    capture: bool = False,
+) -> list[Any]:
+    """Send the gradients of the outputs, given by their edges, through the graph.
+
+    Without targets every leaf gets its gradient. With them only they do; `capture` returns the gradients in the order of
+    the targets and stores nothing.
+    """
+    task = Pass(GraphRoot(tuple(edges), tuple(grads)), keep_graph)
+    if targets is not None:
+        task.restrict(targets, capture)
+    grad_enabled, outer = _thread.grad_enabled, getattr(_thread, "backward_pass", None)
+    _thread.grad_enabled = create_graph
+    _thread.backward_pass = task
+    try:
+        _run(task)
+        for callback in task.callbacks:
+            callback()
+    finally:
+        _thread.grad_enabled = grad_enabled
+        _thread.backward_pass = outer
+    return task.captured
+
+
+def queue_callback(callback: Callable[[], None]) -> None:
+    """Call something at the end of the backward pass that is running in this thread."""
+    task = getattr(_thread, "backward_pass", None)
+    if task is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    task.callbacks.append(callback)
+
+
+def _run(task: Pass) -> None:
+    """Run the nodes in order. The innermost loop of training: straight-line on purpose."""
+    nodes, incoming, wanted, keep_graph = task.nodes, task.incoming, task.wanted, task.keep_graph
+    watched = state.anomaly_enabled or bool(task.captures)
+    arrived: dict[Any, list] = {}  # node -> the gradients of its outputs, so far
+    ready: list[Any] = []  # leaves for which all gradients have come
+    sums: set[tuple] = set()  # the edges whose gradient was added up here, so that more can be added in place
+    while nodes:
+        node = nodes.pop()
+        grads = arrived.pop(node, None) or [None] * len(node.input_metadata)
+        if watched or node.hooked:
+            results = _run_watched(task, node, grads)
+            if results is None:
+                continue
+        else:
+            results = node.apply(*grads)
+        if not keep_graph:
+            node.released = True
+            for field in node.saved_fields:
+                setattr(node, field, None)
+        for edge, grad in zip(node.next_edges, results):  # noqa: B905 (as many of one as of the other)
+            if edge is None:
+                continue
+            target, output_nr = edge
+            if wanted is not None and target not in wanted:
+                continue
+            if grad is not None:
+                array = grad._array
+                metadata = target.input_metadata
+                shape, dtype = metadata[output_nr]
+                if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
+                    grad = fit_gradient(grad, shape, dtype, node, edge)
+                slots = arrived.get(target)
+                if slots is None:
+                    arrived[target] = slots = [None] * len(metadata)
+                earlier = slots[output_nr]
+                slots[output_nr] = grad if earlier is None else _add(earlier, grad, edge, sums)
+            if target.accumulates:
+                left = incoming[target] = incoming[target] - 1
+                if not left:
+                    ready.append((target, node, edge))
+        if ready:
+            # A leaf may take over a gradient that nothing else refers to, so nothing here may.
+            results = grads = grad = slots = earlier = array = None
+            for leaf, node, edge in ready:
+                _run_leaf(task, leaf, arrived.pop(leaf, None) or [None], node, edge)
+            ready.clear()
+
+
+def _add(earlier: Tensor, grad: Tensor, edge: tuple, sums: set[tuple]) -> Tensor:
+    """The sum of two gradients of the same output. Unless it is recorded, it is made once and then added to."""
+    array = earlier._array
+    if _thread.grad_enabled or type(array) is not type(grad._array):
+        return grad + earlier if earlier.is_sparse else earlier + grad  # sparse + dense is not defined
+    if edge in sums:
+        _add_kernels[type(array)](array, grad._array, 1, array)
+        return earlier
+    sums.add(edge)
+    return wrap(_add_kernels[type(array)](array, grad._array, 1))
+
+
+def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
+    """Run a node that has hooks, or whose gradient is to be captured, or in anomaly mode. None: it only was captured."""
+    runs = task.needed is None or node in task.needed
+    if not runs:
+        _run_tensor_hooks(node, grads)
+    for output_nr, position in task.captures.get(node, ()):
+        task.captured[position] = grads[output_nr]
+    if not runs:
+        return None
+    _run_tensor_hooks(node, grads)
+    if node.pre_hooks:
+        grads = run_pre_hooks(node.pre_hooks.values(), grads)
+    results = anomaly.apply_checked(node, grads) if state.anomaly_enabled else node.apply(*grads)
+    return run_post_hooks(node.hooks.values(), results, grads) if node.hooks else results
+
+
+def _run_tensor_hooks(node: Any, grads: list) -> None:
+    """Run the hooks of the tensors whose gradients these are, then store those that `retain_grad` asked for."""
+    for output_nr, hooks in node.tensor_hooks or ():
+        grads[output_nr] = run_tensor_hooks(hooks.values(), grads[output_nr])
+    for output_nr, reference in (node.retained or {}).items():
+        tensor = reference()
+        if tensor is not None and grads[output_nr] is not None:
+            _retain(tensor._meta, grads[output_nr])
+
+
+def _retain(meta: Any, grad: Tensor) -> None:
+    if meta.grad is None:
+        meta.grad = grad.clone() if grad.is_sparse else grad.clone(memory_format=contiguous_format)
+    else:
+        meta.grad = meta.grad + grad
+
+
+def _run_leaf(task: Pass, leaf: Any, gradients: list, node: Any, edge: tuple) -> None:
+    if gradients[0] is not None and type(gradients[0]._array) is not leaf.array_type:
+        check_device(gradients[0], leaf, node, edge)
+    captures = task.captures.get(leaf)
+    if captures is None:
+        leaf.receive(gradients)
+        return
+    grad = leaf.capture(gradients[0])
+    for _, position in captures:
+        task.captured[position] = grad
+
+
+# -------------------- checking gradients --------------------
+
+
+def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: Any) -> Tensor:
+    """A gradient in the shape and dtype of the value that it belongs to: what was broadcast is summed."""
+    if grad._array.shape != shape:
+        if not _expandable(shape, grad._array.shape):
+            raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
+        grad = grad.sum_to_size(shape)
+    if grad._array.dtype != numpy_dtype:
+        wanted = from_numpy_dtype(numpy_dtype)
+        if grad.is_complex() and not wanted.is_complex:
+            grad = grad.real
+        if grad.dtype is not wanted:
+            grad = grad.to(wanted)
+    return grad
+
+
+def check_device(grad: Tensor, leaf: Any, node: Any, edge: Any) -> None:
+    expected = leaf.variable.device
+    if grad.device != expected:
+        raise _invalid(node, edge, f"expected device {expected} but got {grad.device}")
+
+
+def _expandable(shape: tuple, target: tuple) -> bool:
+    """Whether a tensor of one shape can be broadcast to the other."""
+    if len(shape) > len(target):
+        return False
+    tail = target[len(target) - len(shape) :]
+    return all(size in (1, wanted) for size, wanted in zip(shape, tail, strict=True))
+
+
+def _invalid(node: Any, edge: Any, problem: str) -> RuntimeError:
+    index = next(index for index, each in enumerate(node.next_edges) if each is edge)
+    return RuntimeError(f"Function {node.name()} returned an invalid gradient at index {index} - {problem}")

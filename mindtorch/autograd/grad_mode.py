@@ -1,0 +1,184 @@
+"""Grad mode and inference mode: per thread, as context managers, decorators and plain functions."""
+
+import functools
+import inspect
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+from mindtorch import errors, state
+
+_thread = state.thread
+F = TypeVar("F", bound=Callable)
+
+
+class ModeContext:
+    """A context manager that also decorates functions, generator functions included."""
+
+    def __call__(self, function: F) -> F:
+        if inspect.isgeneratorfunction(function):
+            return _decorate_generator(self._again, function)
+        again = self._again
+
+        @functools.wraps(function)
+        def in_mode(*args: Any, **kwargs: Any) -> Any:
+            with again():
+                return function(*args, **kwargs)
+
+        return in_mode
+
+    def _again(self) -> "ModeContext":
+        """A fresh context of the same kind: a decorated function may be called recursively and in several threads."""
+        return type(self)()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exception: Any) -> None:
+        raise NotImplementedError
+
+
+def _decorate_generator(context: Callable, function: Callable) -> Any:
+    """Run a generator in the mode, while the code that consumes it stays out of it."""
+
+    @functools.wraps(function)
+    def in_mode(*args: Any, **kwargs: Any) -> Generator:
+        generator = function(*args, **kwargs)
+        with context():
+            try:
+                value = next(generator)
+            except StopIteration as finished:
+                return finished.value
+        return (yield from _continue_in_mode(context, generator, value))
+
+    return in_mode
+
+
+def _continue_in_mode(context: Callable, generator: Generator, value: Any) -> Generator:
+    while True:
+        try:
+            sent = yield value
+        except GeneratorExit:
+            with context():
+                generator.close()
+            raise
+        except BaseException as error:
+            resume: Callable = functools.partial(generator.throw, error)
+        else:
+            resume = functools.partial(generator.send, sent)
+        with context():
+            try:
+                value = resume()
+            except StopIteration as finished:
+                return finished.value
+
+
+class PlainModeContext(ModeContext):
+    """A mode without arguments: `no_grad(function)` means `no_grad()(function)`."""
+
+    def __new__(cls, function: Any = None) -> Any:
+        return super().__new__(cls) if function is None else cls()(function)
+
+
+class no_grad(PlainModeContext):
+    """Switch the recording of graphs off."""
+
+    def __enter__(self) -> None:
+        self.previous = _thread.grad_enabled
+        _thread.grad_enabled = False
+
+    def __exit__(self, *exception: Any) -> None:
+        _thread.grad_enabled = self.previous
+
+
+class enable_grad(PlainModeContext):
+    """Switch the recording of graphs on, inside no_grad or set_grad_enabled(False)."""
+
+    def __enter__(self) -> None:
+        self.previous = _thread.grad_enabled
+        _thread.grad_enabled = True
+
+    def __exit__(self, *exception: Any) -> None:
+        _thread.grad_enabled = self.previous
+
+
+class set_grad_enabled(ModeContext):
+    """Switch the recording of graphs on or off at once; a `with` block switches it back at its end."""
+
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise errors.argument_type("set_grad_enabled", "enabled", 1, "bool", mode)
+        self.previous = _thread.grad_enabled
+        self.mode = mode
+        _thread.grad_enabled = mode
+
+    def __call__(self, function: F) -> F:
+        _thread.grad_enabled = self.previous  # as a decorator it is about the function only
+        return super().__call__(function)
+
+    def _again(self) -> "set_grad_enabled":
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        _thread.grad_enabled = self.mode
+
+    def __exit__(self, *exception: Any) -> None:
+        _thread.grad_enabled = self.previous
+
+    def __str__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+    __repr__ = __str__
+
+
+class inference_mode(ModeContext):
+    """no_grad and more: tensors that are made inside stay outside of autograd for good."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def _again(self) -> "inference_mode":
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        self.previous = _thread.inference, _thread.grad_enabled
+        _set_inference(self.mode)
+        _thread.grad_enabled = not self.mode
+
+    def __exit__(self, *exception: Any) -> None:
+        inference, _thread.grad_enabled = self.previous
+        _set_inference(inference)
+
+
+def _set_inference(enabled: bool) -> None:
+    if enabled != _thread.inference:
+        _thread.inference = enabled
+        state.count_thread_interceptor(1 if enabled else -1)
+
+
+class set_multithreading_enabled(ModeContext):
+    """Accepted for torch's sake: one thread runs the backward pass here."""
+
+    def __init__(self, mode: bool) -> None:
+        self.previous = _thread.multithreading_enabled
+        self.mode = mode
+        _thread.multithreading_enabled = mode
+
+    def _again(self) -> "set_multithreading_enabled":
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: Any) -> None:
+        _thread.multithreading_enabled = self.previous
+
+
+def is_grad_enabled() -> bool:
+    return _thread.grad_enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    return _thread.inference

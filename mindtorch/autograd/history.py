@@ -1,0 +1,184 @@
+"""Where a tensor stands in the backward graph, and how writing in place moves it.
+
+Note [Views follow their base]: a view's place in the graph is that of its base with the view taken again. Every write
+through the base or any of its views moves the base to a new node and raises the version they share; a view whose `version`
+is older than that takes its view again, from the base as it is now, when it is asked for its edge.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from weakref import ref
+
+from mindtorch import state
+from mindtorch.autograd.accumulate_grad import AccumulateGrad
+from mindtorch.autograd.copy_slices import CopySlices, ViewRecipe
+from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
+from mindtorch.tensor import ASK, Tensor, autograd_meta
+
+IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
+
+_thread = state.thread
+
+
+def edge_of(tensor: Any) -> Any:
+    """The `(node, output_nr)` that a gradient of the tensor goes to; None if it takes no part in autograd."""
+    edge = tensor._edge
+    if edge or edge is None:
+        return edge
+    meta = tensor._meta
+    if meta.base is not None:
+        _follow_base(tensor, meta)
+        if meta.edge is not None:
+            return meta.edge
+    return _leaf_edge(tensor, meta) if meta.requires_grad else None
+
+
+def edges_of(tensors: Iterable[Any]) -> tuple:
+    """The edges of a list of tensors, some of which may be None."""
+    return tuple([None if tensor is None else tensor._edge or edge_of(tensor) for tensor in tensors])
+
+
+def _leaf_edge(leaf: Tensor, meta: AutogradMeta) -> tuple:
+    """A leaf has one AccumulateGrad at a time, kept alive by the graphs that lead to it."""
+    node = meta.accumulator and meta.accumulator()
+    if node is None:
+        node = AccumulateGrad(leaf)
+        meta.accumulator = ref(node)
+    return node, 0
+
+
+def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:
+    """Make a fresh tensor stand for the leaf of an AccumulateGrad."""
+    meta = autograd_meta(tensor)
+    meta.requires_grad = True
+    meta.accumulator = ref(accumulator)
+    tensor._edge = ASK
+
+
+# -------------------- views --------------------
+
+
+def _follow_base(view: Tensor, meta: ViewMeta) -> None:
+    """Take the view again if its base was written since. See Note [Views follow their base]."""
+    version = view._version_counter[0]
+    if meta.version == version or edge_of(meta.base) is None:
+        return
+    _check_writable(meta, "its base or another view of its base has been")
+    old = meta.edge
+    grad_enabled, _thread.grad_enabled = _thread.grad_enabled, True
+    try:
+        meta.edge = ViewRecipe(view, meta.base)(meta.base)._meta.edge
+    finally:
+        _thread.grad_enabled = grad_enabled
+    meta.version = version
+    move_hooks(meta, old, meta.edge)
+
+
+# -------------------- writing in place --------------------
+
+
+def check_inplace(tensor: Tensor) -> None:
+    """Refuse an in-place op that is about to be recorded, if the tensor may not be written."""
+    meta = tensor._meta
+    if meta is None:
+        return
+    if meta.base is not None:
+        _check_writable(meta, "is being")
+        if edge_of(tensor) is not None and _is_leaf(meta.base):
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if meta.requires_grad:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def mark_written(tensor: Tensor) -> None:
+    """Raise the version that the tensor shares with its views."""
+    counter = tensor._version_counter
+    if counter is not None:
+        counter[0] += 1
+    elif tensor._meta is None or not tensor._meta.inference:
+        tensor._version_counter = [1]
+    elif not _thread.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+
+
+def rebase(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
+    """Make a tensor that was written in place the output of the node."""
+    meta = tensor._meta
+    if meta is not None and meta.base is not None:
+        _rebase_view(tensor, node)
+        return
+    old = tensor._edge
+    set_history(tensor, node, output_nr)
+    if meta is not None:
+        move_hooks(meta, old, tensor._edge)
+
+
+def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
+    array = tensor._array
+    tensor._edge = (node, output_nr)
+    if output_nr == 0:
+        node.input_metadata = ((array.shape, array.dtype),)
+    else:
+        node.input_metadata += ((array.shape, array.dtype),)
+
+
+def _rebase_view(view: Tensor, node: Any) -> None:
+    """The base becomes the output of a CopySlices around the node; the view follows it."""
+    base = view._meta.base
+    array = view._array
+    node.input_metadata = ((array.shape, array.dtype),)
+    old = edge_of(base)
+    copy_slices = CopySlices(old, base, view, node)
+    base._edge = (copy_slices, 0)
+    if base._meta is not None:
+        move_hooks(base._meta, old, base._edge)
+    edge_of(view)
+
+
+def move_hooks(meta: AutogradMeta, old: Any, new: Any) -> None:
+    """After an in-place op: hooks stay with the old value, `retain_grad` goes on with the new one."""
+    meta.hooks = None
+    if meta.retains_grad:
+        new[0].retain(new[1], old[0].retained.pop(old[1]))
+
+
+# -------------------- what may not be written --------------------
+
+_TWO_SIDES = (
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+    "view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or both outside "
+    "(if you want the inplace to be tracked)."
+)
+_REASONS = {
+    MULTI_OUTPUT: " This view is the output of a function that returns multiple views. Such functions do not allow the "
+    "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+    NO_GRAD: _TWO_SIDES.format("no_grad"),
+    INFERENCE: _TWO_SIDES.format("inference_mode"),
+    IN_CUSTOM_FUNCTION: " This view was created inside a custom Function (or because an input was returned as-is) and the "
+    "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
+    "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.",
+}
+
+
+def _check_writable(meta: ViewMeta, what_happened: str) -> None:
+    """Raise torch's error if the view was made in a way that forbids writing to it or to its base."""
+    creation = meta.creation
+    if creation == DEFAULT:
+        return
+    source = meta.edge and f"Output {meta.edge[1]} of {meta.edge[0].short_name()} is a view"
+    if creation not in (NO_GRAD, INFERENCE) and source:
+        what = f"{source} and {what_happened} modified inplace."
+    else:
+        origin = f"{source} of a view which was created" if source else "A view was created"
+        where = "in inference mode" if creation == INFERENCE else "in no_grad mode"
+        now = "in normal mode" if creation == INFERENCE else "with grad mode enabled"
+        what = f"{origin} {where} and {what_happened} modified inplace {now}."
+    raise RuntimeError(what + _REASONS[creation])
+
+
+def _is_leaf(tensor: Tensor) -> bool:
+    edge = edge_of(tensor)
+    return edge is None or edge[0].accumulates

@@ -1,0 +1,46 @@
+"""What generated functions do with results that go into tensors which are already there."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch import errors, state
+from mindtorch.autograd.history import edge_of, mark_written
+from mindtorch.dispatch import ops
+from mindtorch.iterator import needs_resize
+from mindtorch.tensor import Tensor
+
+_thread = state.thread
+
+
+def refuse_grad(op: str, *tensors: Any) -> None:
+    """Functions with `out=` are not differentiable: refuse tensors that require grad."""
+    if _thread.grad_enabled and any(tensor is not None and edge_of(tensor) is not None for tensor in tensors):
+        raise errors.out_requires_grad(op)
+
+
+def write_out(out: Any, result: Any) -> Any:
+    """Put the results of a composite op into its `out` tensors, which take on their shapes."""
+    for target, source in zip(_listed(out), _listed(result)):
+        _write(target, source)
+    return out
+
+
+def _listed(tensors: Any) -> Sequence[Tensor]:
+    return tensors if isinstance(tensors, (tuple, list)) else (tensors,)
+
+
+def _write(out: Tensor, result: Tensor) -> None:
+    if not needs_resize(out._array, result.shape):
+        out.copy_(result)
+        return
+    out._array = result.to(out.dtype)._array
+    mark_written(out)
+
+
+def write_back(tensors: Any, results: Any) -> Any:
+    """Put the results of a composite op into its inputs, for the in-place variant."""
+    if isinstance(tensors, Tensor):
+        return tensors.copy_(results)
+    for tensor, result in zip(tensors, results):
+        tensor.copy_(result)
+    return None

@@ -1,0 +1,217 @@
+"""What a node keeps for its formula, and what it gets back when the formula runs.
+
+Note [Saved tensors]: generated code writes `node.x_saved = save(x)` for an input and `node.result_saved =
+save_output(node, result)` for an output, and reads both with `unpack`. A field holds one of
+- `(tensor, version)`, the usual case: the tensor itself, and its version then, to notice writes in between;
+- a `SavedOutput`: an output's array without the tensor, since tensor -> node -> field -> tensor would be a cycle;
+- a `SavedTensor`: what a pack hook returned;
+- a Python number, or None for nothing.
+"""
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from mindtorch import errors, state
+from mindtorch.autograd.history import become_leaf, edge_of
+from mindtorch.autograd.hooks import legacy_type
+from mindtorch.autograd.node_base import second_backward
+from mindtorch.dtype import from_numpy_dtype
+from mindtorch.tensor import Tensor, WrappedNumber, alias_of, share_version, wrap
+
+_thread = state.thread
+
+
+def save(tensor: Any) -> Any:
+    """What to keep for an input."""
+    if state.interceptors and _thread.saved_tensor_hooks:
+        return _packed(tensor, edge_of(tensor))
+    counter = tensor._version_counter
+    if counter is not None:
+        return tensor, counter[0]
+    meta = tensor._meta
+    if meta is None:
+        return tensor._array if type(tensor) is WrappedNumber else (tensor, 0)
+    if meta.inference:
+        raise _inference_saved()
+    return tensor, 0
+
+
+def save_output(node: Any, tensor: Tensor) -> Any:
+    """What to keep for an output of the node itself."""
+    edge = tensor._edge or edge_of(tensor)
+    if edge is None:
+        return save(tensor)
+    if state.interceptors and _thread.saved_tensor_hooks:
+        return _packed(tensor, edge if edge[0] is not node else (None, edge[1]))
+    return SavedOutput(node, tensor, edge)
+
+
+def unpack(saved: Any, node: Any) -> Any:
+    """The tensor or number that was saved; the node is the one that asks."""
+    if node.released:
+        raise second_backward()
+    if type(saved) is tuple:
+        tensor, version = saved
+        counter = tensor._version_counter
+        if counter is None or counter[0] == version:
+            return tensor
+        raise modified_in_place(tensor._array, edge_of(tensor), counter[0], version)
+    return saved.unpack(node) if isinstance(saved, (SavedOutput, SavedTensor)) else saved
+
+
+class SavedOutput:
+    """An output of the node that keeps it, without the reference back to the node."""
+
+    __slots__ = ("array", "counter", "version", "output_nr", "view_node")
+
+    def __init__(self, node: Any, tensor: Tensor, edge: tuple) -> None:
+        self.array = tensor._array
+        self.counter = share_version(tensor)
+        self.version = self.counter[0]
+        self.output_nr = edge[1]
+        # After an in-place op on a view, the view's node is another one: that of the view of the rewritten base.
+        self.view_node = None if edge[0] is node else ref(edge[0])
+
+    def unpack(self, node: Any) -> Tensor:
+        owner = (self.view_node and self.view_node()) or node
+        edge = (owner, self.output_nr)
+        if self.counter[0] != self.version:
+            raise modified_in_place(self.array, edge, self.counter[0], self.version)
+        return self.on_graph(edge)
+
+    def on_graph(self, edge: tuple | None) -> Tensor:
+        tensor = wrap(self.array)
+        tensor._version_counter = self.counter
+        tensor._edge = edge
+        return tensor
+
+
+class SavedTensor:
+    """A saved tensor that can be given hooks, once: what `_raw_saved_x` of a node is."""
+
+    __slots__ = ("_held", "_packed", "_unpack_hook", "_edge")
+
+    def __init__(self, held: Any) -> None:
+        self._held = held  # what the field held; None once a pack hook has it
+        self._packed: Any = None
+        self._unpack_hook: Callable | None = None
+        self._edge: Any = None  # the tensor's; the node is None for an output of the node that keeps this
+
+    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        """Keep what `pack_hook(tensor)` returns, and give `unpack_hook` of that when the tensor is needed."""
+        check_hooks("register_hooks", pack_hook, unpack_hook)
+        if self._unpack_hook is not None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. "
+                "Hint: only one pair of hooks is allowed at a time."
+            )
+        if self._held is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        held, self._held = self._held, None
+        if isinstance(held, SavedOutput):
+            tensor, edge = held.on_graph(None), (None, held.output_nr)
+        elif type(held) is tuple:
+            tensor, edge = _detached(held[0]), edge_of(held[0])
+        else:
+            tensor, edge = wrap(np.asarray(held)), None
+        self.pack(tensor, edge, pack_hook, unpack_hook)
+
+    def pack(self, tensor: Tensor, edge: Any, pack_hook: Callable, unpack_hook: Callable) -> None:
+        counter = share_version(tensor)
+        version = counter[0]
+        grad_enabled, _thread.grad_enabled = _thread.grad_enabled, False
+        try:
+            self._packed = pack_hook(tensor)
+        finally:
+            _thread.grad_enabled = grad_enabled
+        if counter[0] != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
+                "issue if you need to perform in-place operations on the input to a pack hook."
+            )
+        self._edge = edge
+        self._unpack_hook = unpack_hook
+
+    def unpack(self, node: Any) -> Any:
+        if self._unpack_hook is None:
+            return unpack(self._held, node)
+        tensor = self._unpack_hook(self._packed)
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{errors.type_name(tensor)}"
+            )
+        return tensor if self._edge is None else self._on_graph(tensor, node)
+
+    def _on_graph(self, data: Tensor, node: Any) -> Tensor:
+        """The unpacked data in the place that the saved tensor had in the graph."""
+        owner, output_nr = self._edge
+        tensor = wrap(data._array)
+        tensor._version_counter = share_version(data)
+        if owner is not None and owner.accumulates:
+            become_leaf(tensor, owner)
+        else:
+            tensor._edge = (owner or node, output_nr)
+        return tensor
+
+
+def _packed(tensor: Any, edge: Any) -> Any:
+    """What to keep while saved-tensor hooks are active. They never see a Python number."""
+    if type(tensor) is WrappedNumber:
+        return tensor._array
+    if tensor.is_inference():
+        raise _inference_saved()
+    saved = SavedTensor(None)
+    saved.pack(tensor, edge, *_thread.saved_tensor_hooks[-1])
+    return saved
+
+
+def _detached(tensor: Tensor) -> Tensor:
+    """The tensor outside of the graph, with the same version counter."""
+    alias = alias_of(tensor)
+    alias._version_counter = share_version(tensor)
+    return alias
+
+
+def check_hooks(function: str, pack_hook: Any, unpack_hook: Any) -> None:
+    if not (callable(pack_hook) and callable(unpack_hook)):
+        raise TypeError(
+            f"{function}(): incompatible function arguments. The following argument types are supported:\n"
+            "    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\n"
+            f"Invoked with: {pack_hook!r}, {unpack_hook!r}"
+        )
+
+
+# -------------------- errors --------------------
+
+
+def modified_in_place(array: Any, edge: Any, version: int, expected: int) -> RuntimeError:
+    """A saved tensor was written since; the edge is that of the tensor as it is now, if it has one."""
+    kind = legacy_type(from_numpy_dtype(array.dtype))
+    source = "" if edge is None or edge[0].accumulates else f", which is output {edge[1]} of {edge[0].short_name()},"
+    if state.anomaly_enabled:
+        hint = (
+            "the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+            "question was changed in there or anywhere later. Good luck!"
+        )
+    else:
+        hint = (
+            "enable anomaly detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        )
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{kind} {list(array.shape)}]{source} is at version {version}; expected version {expected} instead. Hint: {hint}"
+    )
+
+
+def _inference_saved() -> RuntimeError:
+    return RuntimeError(
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+        "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+        "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+    )

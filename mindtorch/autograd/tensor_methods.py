@@ -1,0 +1,282 @@
+"""The methods and properties of Tensor that are about autograd."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from mindtorch import errors, state
+from mindtorch.autograd.engine import backward
+from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.hooks import RemovableHandle, add_hook
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, extend_tensor
+
+_thread = state.thread
+
+
+@extend_tensor
+class FlagMethods:
+    """`requires_grad` and the tensor's place in the graph."""
+
+    @property
+    def requires_grad(self: Any) -> bool:
+        edge = self._edge
+        if edge:
+            return True
+        if edge is None:
+            return self._meta is not None and self._meta.requires_grad
+        return edge_of(self) is not None
+
+    @requires_grad.setter
+    def requires_grad(self: Any, value: Any) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        _set_requires_grad(self, value)
+
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
+    def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
+        """Set whether gradients are computed for this leaf; returns the tensor."""
+        if not isinstance(requires_grad, bool):
+            raise errors.argument_type("requires_grad_", "requires_grad", 1, "bool", requires_grad)
+        _set_requires_grad(self, requires_grad)
+        return self
+
+    @property
+    def grad_fn(self: Any) -> Any:
+        edge = self._edge or edge_of(self)
+        return None if edge is None or edge[0].accumulates else edge[0]
+
+    @property
+    def is_leaf(self: Any) -> bool:
+        edge = self._edge or edge_of(self)
+        return edge is None or edge[0].accumulates
+
+    @property
+    def output_nr(self: Any) -> int:
+        edge = self._edge or edge_of(self)
+        return 0 if edge is None else edge[1]
+
+    @property
+    def name(self: Any) -> str | None:
+        return None if self._meta is None else self._meta.name
+
+    def detach_(self: Any) -> Any:
+        """Cut the tensor off from its history, in place."""
+        meta = self._meta
+        if meta is not None:
+            if meta.base is not None:
+                raise RuntimeError(_DETACHED_VIEW)
+            meta.requires_grad = False
+            meta.hooks = meta.retains_grad = None
+        self._edge = None
+        return self
+
+
+def _set_requires_grad(tensor: Tensor, value: bool) -> None:
+    edge = edge_of(tensor)
+    if edge is not None and not edge[0].accumulates:
+        if not value:
+            raise errors.only_leaf_flag(computed=True)
+        return
+    if not value:
+        if tensor._meta is not None:
+            tensor._meta.requires_grad = False
+            tensor._edge = None if tensor._meta.base is None else ASK
+        return
+    if not _is_differentiable(tensor.dtype):
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    if tensor.is_inference():
+        if not _thread.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+    else:
+        tensor._edge = ASK
+    autograd_meta(tensor).requires_grad = True
+
+
+def _is_differentiable(dtype: Dtype) -> bool:
+    return dtype.is_floating_point or dtype.is_complex
+
+
+@extend_tensor
+class GradMethods:
+    """`.grad`, `.data`, `backward`."""
+
+    def backward(
+        self: Any,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Compute the gradients of this tensor and add them to the `.grad` of the leaves of its graph."""
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    @property
+    def grad(self: Any) -> Tensor | None:
+        """The gradient that backward has stored."""
+        meta = self._meta
+        grad = None if meta is None else meta.grad
+        if grad is None and self._edge is not None and not self.is_leaf and not self.retains_grad:
+            warnings.warn(_NON_LEAF_GRAD, UserWarning, stacklevel=2)
+        return grad
+
+    @grad.setter
+    def grad(self: Any, value: Any) -> None:
+        if value is not None:
+            _check_grad(self, value)
+            autograd_meta(self).grad = value
+        elif self._meta is not None:
+            self._meta.grad = None
+
+    @grad.deleter
+    def grad(self: Any) -> None:
+        if self._meta is not None:
+            self._meta.grad = None
+
+    @property
+    def grad_dtype(self: Any) -> Dtype:
+        return self.dtype
+
+    @property
+    def data(self: Any) -> Tensor:
+        """The same memory outside of autograd, with a version of its own: writes through it go unnoticed."""
+        return alias_of(self)
+
+    @data.setter
+    def data(self: Any, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {errors.type_name(value)}")
+        if type(value._array) is not type(self._array):
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+            )
+        if self.requires_grad and not _is_differentiable(value.dtype):
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        if self._meta is not None and value._array.dtype != self._array.dtype:
+            self._meta.accumulator = None  # it expects gradients of the old dtype
+        self._array = value._array
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+
+def _check_grad(tensor: Tensor, grad: Any) -> None:
+    if not isinstance(grad, Tensor):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {errors.type_name(grad)}")
+    if grad is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if grad.dtype is not tensor.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{_c_name(grad.dtype)}' to a tensor with grad_dtype "
+            f"'{tensor.dtype.storage_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
+            "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+            "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that "
+            "assume they match."
+        )
+    if grad.device.type != tensor.device.type:
+        raise RuntimeError(
+            f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with device type "
+            f"'{tensor.device.type}'. Please ensure that the gradient and the tensor are on the same device"
+        )
+    if grad.shape != tensor.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(tensor.shape)}'. "
+            "Please ensure that the gradient and the tensor are the same size"
+        )
+
+
+_C_NAMES = {
+    "Byte": "unsigned char",
+    "Char": "signed char",
+    "Short": "short int",
+    "Long": "long int",
+    "UInt16": "unsigned short",
+    "UInt32": "unsigned int",
+    "UInt64": "unsigned long",
+    "Half": "c10::Half",
+    "BFloat16": "c10::BFloat16",
+    "ComplexFloat": "c10::complex<float>",
+    "ComplexDouble": "c10::complex<double>",
+}
+
+
+def _c_name(dtype: Dtype) -> str:
+    """The C++ name of a dtype, by which torch's message calls the gradient's."""
+    return _C_NAMES.get(dtype.storage_name, dtype.storage_name.lower())
+
+
+@extend_tensor
+class HookMethods:
+    """Hooks on tensors."""
+
+    def register_hook(self: Any, hook: Callable) -> RemovableHandle:
+        """Call `hook(grad)` when the gradient of this tensor is known; a tensor that it returns replaces the gradient."""
+        edge = edge_of(self)
+        if edge is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        meta = autograd_meta(self)
+        is_first = meta.hooks is None
+        meta.hooks, handle = add_hook(meta.hooks, hook)
+        if is_first and not edge[0].accumulates:
+            edge[0].add_tensor_hooks(edge[1], meta.hooks)
+        return handle
+
+    def register_post_accumulate_grad_hook(self: Any, hook: Callable) -> RemovableHandle:
+        """Call `hook(tensor)` after a gradient was added to the `.grad` of this leaf."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not self.is_leaf:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        meta = autograd_meta(self)
+        meta.post_accumulate_hooks, handle = add_hook(meta.post_accumulate_hooks, hook)
+        return handle
+
+    @property
+    def _backward_hooks(self: Any) -> Any:
+        return None if self._meta is None else self._meta.hooks
+
+    @_backward_hooks.setter
+    def _backward_hooks(self: Any, hooks: Any) -> None:
+        if hooks is None and self._meta is None:
+            return
+        autograd_meta(self).hooks = hooks
+        if hooks is not None and not self.is_leaf:
+            self.grad_fn.add_tensor_hooks(self.output_nr, hooks)
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
+
+    def retain_grad(self: Any) -> None:
+        """Store the gradient in `.grad` although the tensor is no leaf."""
+        edge = edge_of(self)
+        if edge is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        node, output_nr = edge
+        meta = autograd_meta(self)
+        if not node.accumulates and not meta.retains_grad:
+            node.retain(output_nr, ref(self))
+            meta.retains_grad = True
+
+    @property
+    def retains_grad(self: Any) -> bool:
+        return self._meta is not None and bool(self._meta.retains_grad)
+
+
+_DETACHED_VIEW = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
+    "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
+    "these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as "
+    "the solution."
+)
+_NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+)
