@@ -1,0 +1,229 @@
+"""What the table-driven tests share: the op table, tensors from specs, calls, and comparison.
+
+`T` is the library under test or torch; everything here works with either.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from codegen.load import load
+from codegen.model import Op
+from tests.samples import DTYPE_GROUPS, SAMPLES, DtypeOf, Maker, Sample, TensorSpec
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# How close two libraries' results must be: relative and absolute, by dtype.
+TOLERANCES = {
+    "float16": (2e-3, 1e-4),
+    "bfloat16": (1.6e-2, 1e-3),
+    "float32": (1e-5, 2e-6),
+    "float64": (1e-9, 1e-11),
+    "complex64": (2e-5, 5e-6),
+    "complex128": (1e-9, 1e-11),
+}
+
+
+@cache
+def model():
+    return load(ROOT)
+
+
+def sampled_ops() -> list[Op]:
+    """The functional (or only) form of every op that has a sample generator."""
+    return [op for op in model().ops.values() if op.samples and op.derived_from is None]
+
+
+def dtypes_of(op: Op) -> tuple[str, ...]:
+    return DTYPE_GROUPS[op.dtypes]
+
+
+def variant(op: Op, kind: str) -> Op | None:
+    """The in-place or out= variant that derives from an op."""
+    return model().variant(op, kind)
+
+
+def samples_of(op: Op, dtype: str) -> Iterator[Sample]:
+    return SAMPLES[op.samples](Maker(op.name, dtype))
+
+
+def differentiable_arguments(op: Op) -> set[str]:
+    """The tensor arguments for which derivatives.yaml has a formula, None when the op is made of other ops."""
+    derivative = model().derivatives.get(op.name)
+    if derivative is None:
+        return set()
+    return {name for formula in derivative.backward if formula.kind == "expression" for name in formula.targets}
+
+
+# ---- tensors ----
+
+
+def _plain(T, data, dtype):
+    if dtype == "bfloat16":
+        return T.from_numpy(np.ascontiguousarray(data, np.float32)).to(T.bfloat16)
+    return T.from_numpy(np.array(data, dtype=dtype, order="C"))
+
+
+def _transposed(T, data, dtype):
+    return _plain(T, data.T, dtype).t()
+
+
+def _permuted(T, data, dtype):
+    order = tuple(reversed(range(data.ndim)))
+    return _plain(T, data.transpose(order), dtype).permute(order)
+
+
+def _stepped(T, data, dtype):
+    return _plain(T, np.repeat(data, 2, axis=0), dtype)[::2]
+
+
+def _expanded(T, data, dtype):
+    return _plain(T, data[:1], dtype).expand(data.shape)
+
+
+def _offset(T, data, dtype):
+    return _plain(T, np.concatenate([data[:1], data]), dtype)[1:]
+
+
+LAYOUTS = {
+    "plain": _plain,
+    "transposed": _transposed,
+    "permuted": _permuted,
+    "stepped": _stepped,
+    "expanded": _expanded,
+    "offset": _offset,
+}
+
+
+def tensor_of(T, spec: TensorSpec, requires_grad: bool = False):
+    """The tensor that a spec describes, in library T."""
+    tensor = LAYOUTS[spec.layout](T, spec.data, spec.dtype)
+    if requires_grad and spec.differentiable and spec.dtype.startswith(("float", "bfloat", "complex")):
+        tensor = tensor.detach().requires_grad_()
+    return tensor
+
+
+def arguments_of(T, value: Any, requires_grad: bool = False) -> Any:
+    """A sample's value with specs made into tensors and dtypes of library T."""
+    if isinstance(value, TensorSpec):
+        return tensor_of(T, value, requires_grad)
+    if isinstance(value, DtypeOf):
+        return getattr(T, value.name)
+    if isinstance(value, list):
+        return [arguments_of(T, item, requires_grad) for item in value]
+    if isinstance(value, dict):
+        return {name: arguments_of(T, item, requires_grad) for name, item in value.items()}
+    return value
+
+
+def tensors_in(T, value: Any) -> list:
+    """Every tensor in nested arguments or results, in order."""
+    if isinstance(value, T.Tensor):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [tensor for item in value for tensor in tensors_in(T, item)]
+    if isinstance(value, dict):
+        return [tensor for item in value.values() for tensor in tensors_in(T, item)]
+    return []
+
+
+def to_numpy(tensor) -> np.ndarray:
+    tensor = tensor.detach()
+    if str(tensor.dtype) == "torch.bfloat16":
+        return tensor.float().numpy().astype(ml_dtypes.bfloat16)
+    return tensor.numpy()
+
+
+# ---- calls ----
+
+
+def function_of(T, op: Op):
+    """The op by its schema name, as torch.ops.aten.add.Tensor."""
+    return getattr(getattr(T.ops.aten, op.schema.name), op.schema.overload or "default")
+
+
+@dataclass
+class Outcome:
+    """What a call gave: a result or an error."""
+
+    result: Any = None
+    error: Exception | None = None
+
+    def __str__(self) -> str:
+        return f"{type(self.error).__name__}: {self.error}" if self.error else repr(self.result)
+
+
+def outcome(function, args, kwargs) -> Outcome:
+    """Call and keep what happens; every kind of error is a result to compare."""
+    try:
+        return Outcome(function(*args, **kwargs))
+    except (ArithmeticError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+        return Outcome(error=error)
+
+
+# ---- comparison ----
+
+
+def difference(actual, expected, tolerance: float = 1.0, strides: bool = True) -> str | None:
+    """In words, how two tensors differ in dtype, shape, strides or values; None if they don't."""
+    for what in ("dtype", "shape"):
+        left, right = str(getattr(actual, what)), str(getattr(expected, what))
+        if left != right:
+            return f"{what} {left}, expected {right}"
+    if strides and tuple(actual.stride()) != tuple(expected.stride()):
+        return f"strides {tuple(actual.stride())}, expected {tuple(expected.stride())}"
+    return value_difference(to_numpy(actual), to_numpy(expected), str(actual.dtype).removeprefix("torch."), tolerance)
+
+
+def value_difference(actual: np.ndarray, expected: np.ndarray, dtype: str, tolerance: float = 1.0) -> str | None:
+    if dtype not in TOLERANCES:
+        return None if np.array_equal(actual, expected) else f"values {actual.tolist()}, expected {expected.tolist()}"
+    relative, absolute = TOLERANCES[dtype]
+    wide = np.complex128 if dtype.startswith("complex") else np.float64
+    left, right = actual.astype(wide), expected.astype(wide)
+    if np.allclose(left, right, rtol=relative * tolerance, atol=absolute * tolerance, equal_nan=True):
+        return None
+    return f"values {left.tolist()}, expected {right.tolist()}"
+
+
+def result_difference(T, U, actual: Any, expected: Any, **options) -> str | None:
+    """How two results differ: tensors, or sequences of them, or plain values."""
+    if isinstance(expected, (list, tuple)) and not isinstance(expected, U.Size):
+        if not isinstance(actual, (list, tuple)) or len(actual) != len(expected):
+            return f"{actual!r}, expected {len(expected)} results"
+        pairs = zip(actual, expected, strict=True)
+        return next((text for pair in pairs if (text := result_difference(T, U, *pair, **options))), None)
+    if isinstance(expected, U.Tensor):
+        if not isinstance(actual, T.Tensor):
+            return f"{actual!r}, expected a tensor"
+        return difference(actual, expected, **options)
+    return None if actual == expected else f"{actual!r}, expected {expected!r}"
+
+
+def error_difference(actual: Exception | None, expected: Exception | None) -> str | None:
+    """How two errors differ in type or text (the first line: torch adds hints about its C++ frames below)."""
+    if expected is None:
+        return f"raised {type(actual).__name__}: {actual}"
+    if actual is None:
+        return f"did not raise {type(expected).__name__}: {expected}"
+    if type(actual).__name__ != type(expected).__name__ and not isinstance(actual, type(expected)):
+        return f"raised {type(actual).__name__}: {actual}, expected {type(expected).__name__}: {expected}"
+    left, right = str(actual).split("\n")[0], str(expected).split("\n")[0]
+    return None if left == right else f"error text {left!r}, expected {right!r}"
+
+
+def describe(sample: Sample) -> str:
+    """A sample in one line, for a failing test."""
+
+    def word(value):
+        if isinstance(value, TensorSpec):
+            return f"{value.dtype}{list(value.data.shape)}{'' if value.layout == 'plain' else ':' + value.layout}"
+        return f"[{', '.join(word(item) for item in value)}]" if isinstance(value, list) else repr(value)
+
+    words = [word(value) for value in sample.args]
+    return ", ".join(words + [f"{name}={word(value)}" for name, value in sample.kwargs.items()])

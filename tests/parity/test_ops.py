@@ -1,0 +1,238 @@
+"""Every op of the table against torch: values, dtypes, shapes, strides, views, variants, errors, derivatives."""
+
+import warnings
+
+import pytest
+import torch
+
+import mindtorch
+from tests.harness import (
+    arguments_of,
+    describe,
+    difference,
+    dtypes_of,
+    error_difference,
+    function_of,
+    model,
+    outcome,
+    result_difference,
+    sampled_ops,
+    samples_of,
+    tensors_in,
+    variant,
+)
+
+OPS = sampled_ops()
+FLOATING = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+EVERY_DTYPE = (*FLOATING, "bool", "uint8", "int8", "int16", "int32", "int64")
+
+
+def names(ops):
+    return [op.name for op in ops]
+
+
+def both(op, sample, **options):
+    """The outcomes of one call in both libraries, with fresh arguments in each."""
+    outcomes = []
+    for T in (mindtorch, torch):
+        args = arguments_of(T, list(sample.args), **options)
+        kwargs = arguments_of(T, sample.kwargs, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            outcomes.append((outcome(function_of(T, op), args, kwargs), args, kwargs))
+    return outcomes
+
+
+def outcome_difference(actual, expected, **options):
+    if actual.error is not None or expected.error is not None:
+        return error_difference(actual.error, expected.error)
+    return result_difference(mindtorch, torch, actual.result, expected.result, **options)
+
+
+def report(op, problems):
+    assert not problems, f"{op.name}: {len(problems)} differences\n" + "\n".join(problems[:8])
+
+
+@pytest.mark.parametrize("dtype", EVERY_DTYPE)
+@pytest.mark.parametrize("op", OPS, ids=names(OPS))
+def test_forward(op, dtype):
+    """Value, dtype, shape, strides, whether the result is a view; for dtypes the op does not have, the error."""
+    problems = []
+    for sample in samples_of(op, dtype):
+        (actual, *_), (expected, *_) = both(op, sample)
+        text = outcome_difference(actual, expected) or view_difference(actual.result, expected.result)
+        if text:
+            problems.append(f"  ({describe(sample)}): {text}")
+    report(op, problems)
+
+
+def view_difference(actual, expected):
+    for left, right in zip(tensors_in(mindtorch, actual), tensors_in(torch, expected), strict=True):
+        if left._is_view() != right._is_view():
+            return f"_is_view() {left._is_view()}, expected {right._is_view()}"
+
+
+INPLACE = [op for op in OPS if variant(op, "inplace")]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool", "complex64", "bfloat16", "uint8"])
+@pytest.mark.parametrize("op", INPLACE, ids=names(INPLACE))
+def test_inplace(op, dtype):
+    """The in-place variant: the written tensor, the returned object, the version counter, the error."""
+    op = variant(op, "inplace")
+    problems = []
+    for sample in samples_of(model().ops[op.derived_from], dtype):
+        if isinstance(sample.args[0], (int, float)):
+            continue
+        (actual, args, _), (expected, peer_args, _) = both(op, sample)
+        text = outcome_difference(actual, expected)
+        if text is None and actual.error is None:
+            text = difference(args[0], peer_args[0])
+            if text is None and actual.result is not args[0]:
+                text = "does not return its first argument"
+            if text is None and args[0]._version != peer_args[0]._version:
+                text = f"_version {args[0]._version}, expected {peer_args[0]._version}"
+        if text:
+            problems.append(f"  ({describe(sample)}): {text}")
+    report(op, problems)
+
+
+OUT = [op for op in OPS if (found := variant(op, "out")) and len(found.schema.out_arguments) == 1]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex64", "bool"])
+@pytest.mark.parametrize("op", OUT, ids=names(OUT))
+def test_out(op, dtype):
+    """out= with an empty tensor (resized), one of the right shape but transposed strides, and one of another dtype."""
+    form = variant(op, "out")
+    name = form.schema.out_arguments[0].name
+    problems = []
+    for sample in samples_of(op, dtype):
+        sample = without_dtype(sample)
+        for kind in ("empty", "float64", "laid out"):
+            results = []
+            for T in (mindtorch, torch):
+                args, kwargs = arguments_of(T, list(sample.args)), arguments_of(T, sample.kwargs)
+                kwargs[name] = out_tensor(T, op, kind, args, kwargs)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)
+                    results.append(outcome(function_of(T, form), args, kwargs))
+            if text := outcome_difference(*results):
+                problems.append(f"  ({describe(sample)}) into {kind}: {text}")
+    report(op, problems)
+
+
+def without_dtype(sample):
+    return type(sample)(sample.args, {name: value for name, value in sample.kwargs.items() if name != "dtype"})
+
+
+def out_tensor(T, op, kind, args, kwargs):
+    if kind == "empty":
+        return T.empty(0)
+    if kind == "float64":
+        return T.empty(0, dtype=T.float64)
+    found = outcome(function_of(T, op), args, kwargs)
+    shape = tuple(found.result.shape) if found.error is None else (2,)
+    dtype = found.result.dtype if found.error is None else T.float32
+    return T.zeros(tuple(reversed(shape)), dtype=dtype).permute(tuple(reversed(range(len(shape)))))
+
+
+DIFFERENTIABLE = [op for op in OPS if op.dtypes not in ("integral",) and not op.factory]
+
+
+def weights_like(T, tensor, seed):
+    """Fixed numbers in the shape of a result, so that its gradient is not symmetric."""
+    count = tensor.numel()
+    ramp = (T.arange(count, dtype=T.float64) * 0.37 + seed).sin()
+    return ramp.to(tensor.dtype).reshape(tensor.shape)
+
+
+def gradients(T, op, sample, order):
+    """First (or first and second) derivatives of a weighted sum of the results, with respect to every float input."""
+    args, kwargs = arguments_of(T, list(sample.args), True), arguments_of(T, sample.kwargs, True)
+    inputs = [tensor for tensor in tensors_in(T, [args, kwargs]) if tensor.requires_grad]
+    results = [tensor for tensor in tensors_in(T, function_of(T, op)(*args, **kwargs)) if tensor.requires_grad]
+    if not results or not inputs:
+        return [tensor.grad_fn is not None for tensor in results]
+    weights = [weights_like(T, tensor, 1) for tensor in results]
+    options = {"allow_unused": True, "create_graph": order > 1}
+    first = T.autograd.grad(results, inputs, weights, **options)
+    if order == 1:
+        return [type(tensor.grad_fn).__name__ for tensor in results] + list(first)
+    again = [tensor for tensor in first if tensor is not None and tensor.requires_grad]
+    if not again:
+        return []
+    return list(T.autograd.grad(again, inputs, [weights_like(T, t, 2) for t in again], allow_unused=True))
+
+
+@pytest.mark.parametrize("order", [1, 2], ids=["first", "second"])
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
+@pytest.mark.parametrize("op", DIFFERENTIABLE, ids=names(DIFFERENTIABLE))
+def test_gradient(op, dtype, order):
+    """Gradients, second gradients and the names of the nodes."""
+    if dtype not in dtypes_of(op) or (dtype == "float32" and order == 2):
+        pytest.skip(f"{op.name} has no such derivative to compare")
+    problems = []
+    for sample in samples_of(op, dtype):
+        results = [outcome(gradients, (T, op, sample, order), {}) for T in (mindtorch, torch)]
+        if text := outcome_difference(*results, tolerance=10, strides=False):
+            problems.append(f"  ({describe(sample)}): {text}")
+    report(op, problems)
+
+
+def tangents(T, op, sample):
+    """The results' tangents for fixed tangents of every float input."""
+    forward_ad = T.autograd.forward_ad
+    args, kwargs = arguments_of(T, list(sample.args)), arguments_of(T, sample.kwargs)
+    with forward_ad.dual_level():
+        def dual(value):
+            if isinstance(value, T.Tensor) and (value.is_floating_point() or value.is_complex()):
+                return forward_ad.make_dual(value, weights_like(T, value, 3))
+            return [dual(item) for item in value] if isinstance(value, list) else value
+
+        results = function_of(T, op)(*[dual(value) for value in args], **{k: dual(v) for k, v in kwargs.items()})
+        return [forward_ad.unpack_dual(tensor).tangent for tensor in tensors_in(T, results)]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("op", DIFFERENTIABLE, ids=names(DIFFERENTIABLE))
+def test_forward_mode(op, dtype):
+    """Forward-mode tangents."""
+    if dtype not in dtypes_of(op):
+        pytest.skip(f"{op.name} does not compute on {dtype}")
+    problems = []
+    for sample in samples_of(op, dtype):
+        results = [outcome(tangents, (T, op, sample), {}) for T in (mindtorch, torch)]
+        if text := outcome_difference(*results, tolerance=10, strides=False):
+            problems.append(f"  ({describe(sample)}): {text}")
+    report(op, problems)
+
+
+def on_meta(T, value):
+    if isinstance(value, T.Tensor):
+        return value.to("meta")
+    if isinstance(value, list):
+        return [on_meta(T, item) for item in value]
+    return {k: on_meta(T, v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+META = [op for op in OPS if op.shape not in (None, "dynamic") and not op.factory]
+
+
+@pytest.mark.parametrize("op", META, ids=names(META))
+def test_meta(op):
+    """On the meta device: dtype, shape and strides without data."""
+    problems = []
+    dtype = "float32" if "float32" in dtypes_of(op) else dtypes_of(op)[-1]
+    for sample in samples_of(op, dtype):
+        results = []
+        for T in (mindtorch, torch):
+            args, kwargs = on_meta(T, arguments_of(T, list(sample.args))), on_meta(T, arguments_of(T, sample.kwargs))
+            found = outcome(function_of(T, op), args, kwargs)
+            if found.error is None:
+                tensors = tensors_in(T, found.result)
+                found.result = [(str(t.device), str(t.dtype), tuple(t.shape), tuple(t.stride())) for t in tensors]
+            results.append(found)
+        if results[1].error is None and (text := outcome_difference(*results)):
+            problems.append(f"  ({describe(sample)}): {text}")
+    report(op, problems)

@@ -1,0 +1,65 @@
+"""Sparse tensors behave as PyTorch's: same parts, texts, values and gradients."""
+
+import numpy as np
+import pytest
+import torch
+
+import mindtorch
+
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse invariant checks")
+
+SHAPES = [((2, 3), 0), ((4,), 0), ((3, 2, 2), 1), ((2, 3, 2), 2), ((5, 4), 1)]
+
+
+def coo(library, shape, dense_dim, seed, **options):
+    """A sparse tensor with some equal indices."""
+    random = np.random.default_rng(seed)
+    sparse_dim = len(shape) - dense_dim
+    nnz = int(random.integers(0, 7))
+    indices = np.stack([random.integers(0, size, nnz) for size in shape[:sparse_dim]])
+    values = random.integers(-5, 6, (nnz, *shape[sparse_dim:])).astype(np.float32)
+    return library.sparse_coo_tensor(library.tensor(indices), library.tensor(values), shape, **options)
+
+
+OPERATIONS = {
+    "itself": lambda library, x: x,
+    "coalesce": lambda library, x: x.coalesce(),
+    "indices": lambda library, x: x.coalesce().indices(),
+    "values": lambda library, x: x.coalesce().values(),
+    "to_dense": lambda library, x: x.to_dense(),
+    "nnz": lambda library, x: (x._nnz(), x.sparse_dim(), x.dense_dim(), x.is_coalesced()),
+    "clone": lambda library, x: x.clone(),
+    "detach": lambda library, x: x.detach(),
+    "to": lambda library, x: x.to(library.float64),
+    "neg": lambda library, x: -x,
+    "double": lambda library, x: x * 2,
+    "halve": lambda library, x: x / 2,
+    "sum": lambda library, x: x.sum(),
+    "dense + sparse": lambda library, x: library.ones(x.shape) + x,
+    "sparse + sparse": lambda library, x: (x + x).to_dense(),
+    "coalesced sum": lambda library, x: x.coalesce() + x.coalesce(),
+    "mask": lambda library, x: library.ones(x.shape).sparse_mask(x.coalesce()),
+    "back": lambda library, x: x.to_dense().to_sparse(),
+    "zeros_like": lambda library, x: library.zeros_like(x),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize(("shape", "dense_dim"), SHAPES)
+@pytest.mark.parametrize("seed", range(4))
+def test_same_text(name, shape, dense_dim, seed):
+    texts = [repr(OPERATIONS[name](library, coo(library, shape, dense_dim, seed))) for library in (mindtorch, torch)]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_same_gradients(seed):
+    def gradients(library):
+        sparse = coo(library, (3, 4), 0, seed).coalesce().requires_grad_()
+        dense = library.arange(8.0).reshape(4, 2).requires_grad_()
+        product = library.sparse.mm(sparse, dense)
+        (product * product).sum().backward()
+        return sparse.grad.to_dense().numpy(), dense.grad.numpy()
+
+    for ours, theirs in zip(gradients(mindtorch), gradients(torch)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)

@@ -1,0 +1,1220 @@
+"""Test inputs for every op, made from the `samples:` key of ops.yaml.
+
+A generator takes a `Maker` and yields `Sample`s. Tensors in samples are `TensorSpec`s: plain data that the same test can
+turn into a tensor of mindtorch or of torch, in the layout that the spec names. To add a generator, write a function of
+that name here: every op whose entry names it gets its tests.
+"""
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+DTYPE_GROUPS = {
+    "all": "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128",
+    "no_bool": "uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128",
+    "real": "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64",
+    "number_real": "uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64",
+    "float": "float16 bfloat16 float32 float64",
+    "float_complex": "float16 bfloat16 float32 float64 complex64 complex128",
+    "complex": "complex64 complex128",
+    "integral": "bool uint8 int8 int16 int32 int64",
+}
+DTYPE_GROUPS = {name: tuple(text.split()) for name, text in DTYPE_GROUPS.items()}
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A tensor to make: its values, its dtype's name and how it lies in memory (see harness.LAYOUTS)."""
+
+    data: np.ndarray
+    dtype: str
+    layout: str = "plain"
+    differentiable: bool = True
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The arguments of one call, `self` first."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+
+def call(*args: Any, **kwargs: Any) -> Sample:
+    return Sample(args, kwargs)
+
+
+class Maker:
+    """Makes tensor specs of one dtype from a random stream that belongs to the op, so that runs repeat."""
+
+    def __init__(self, name: str, dtype: str):
+        self.dtype = dtype
+        self.random = np.random.RandomState(zlib.crc32(name.encode()) % 2**31)
+
+    def values(self, shape, dtype, low, high) -> np.ndarray:
+        if dtype == "bool":
+            return self.random.rand(*shape) > 0.5
+        if dtype.startswith(("int", "uint")):
+            low, high = int(np.floor(low)), int(np.ceil(high)) + 1
+            return self.random.randint(max(low, 0) if dtype == "uint8" else low, max(high, 2), size=shape)
+        data = self.random.uniform(low, high, size=shape)
+        if dtype.startswith("complex"):
+            return data + 1j * self.random.uniform(low, high, size=shape)
+        return data
+
+    def __call__(self, *shape, low=-4.0, high=4.0, layout="plain", dtype=None, differentiable=True) -> TensorSpec:
+        dtype = dtype or self.dtype
+        return TensorSpec(np.asarray(self.values(shape, dtype, low, high)), dtype, layout, differentiable)
+
+    def away_from_zero(self, *shape, layout="plain") -> TensorSpec:
+        spec = self(*shape, low=1, high=4, layout=layout)
+        if self.dtype in ("bool", "uint8"):
+            return TensorSpec(np.ones_like(spec.data) if self.dtype == "bool" else spec.data, self.dtype, layout)
+        signs = self.random.choice([-1, 1], size=shape)
+        return TensorSpec(np.asarray(spec.data * signs), self.dtype, layout)
+
+    def index(self, *shape, below, layout="plain") -> TensorSpec:
+        data = self.random.randint(0, max(below, 1), size=shape)
+        return TensorSpec(np.asarray(data), "int64", layout, differentiable=False)
+
+    def mask(self, *shape) -> TensorSpec:
+        return TensorSpec(np.asarray(self.random.rand(*shape) > 0.5), "bool", differentiable=False)
+
+    def fixed(self, values, dtype=None) -> TensorSpec:
+        return TensorSpec(np.asarray(values), dtype or self.dtype)
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype.startswith(("float", "bfloat"))
+
+    @property
+    def is_complex(self) -> bool:
+        return self.dtype.startswith("complex")
+
+
+SAMPLES: dict[str, Callable[[Maker], Iterator[Sample]]] = {}
+
+
+def samples(function):
+    """Register a generator under its name."""
+    SAMPLES[function.__name__] = function
+    return function
+
+
+SHAPES = [(), (3,), (0,), (2, 3), (1, 3), (2, 0, 3), (2, 3, 4)]
+LAID_OUT = [((3, 2), "transposed"), ((2, 3, 4), "permuted"), ((5,), "stepped"), ((3, 4), "expanded"), ((2, 3), "offset")]
+PAIRS = [((), ()), ((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0,), (1,)), ((), (2, 2)), ((2, 3, 4), (3, 1))]
+LAID_OUT_PAIRS = [
+    (((3, 2), "transposed"), ((3, 2), "transposed")),
+    (((3, 2), "transposed"), ((3, 2), "plain")),
+    (((2, 3, 4), "permuted"), ((4,), "stepped")),
+    (((2, 3), "expanded"), ((2, 3), "offset")),
+]
+
+
+def every_shape(make, **options):
+    for shape in SHAPES:
+        yield make(*shape, **options)
+    for shape, layout in LAID_OUT:
+        yield make(*shape, layout=layout, **options)
+
+
+def every_pair(make, second=None, **options):
+    second = second or make
+    for left, right in PAIRS:
+        yield make(*left, **options), second(*right, **options)
+    for (left, left_layout), (right, right_layout) in LAID_OUT_PAIRS:
+        yield make(*left, layout=left_layout, **options), second(*right, layout=right_layout, **options)
+
+
+# ---- pointwise ----
+
+
+@samples
+def unary(make):
+    for x in every_shape(make):
+        yield call(x)
+
+
+@samples
+def unary_positive(make):
+    for x in every_shape(make, low=0.25, high=4):
+        yield call(x)
+
+
+@samples
+def unary_unit(make):
+    for x in every_shape(make, low=-0.9, high=0.9):
+        yield call(x)
+
+
+@samples
+def unary_special(make):
+    yield from unary(make)
+    if make.is_float or make.is_complex:
+        yield call(make.fixed([float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1.0]))
+
+
+@samples
+def unary_complex(make):
+    yield from unary(make)
+
+
+@samples
+def unary_ones(make):
+    for shape in [(), (1,), (1, 3), (2, 1, 3, 1), (1, 1), (0, 1)]:
+        yield call(make(*shape))
+    yield call(make(3, 1, 2, layout="permuted"))
+
+
+@samples
+def unary_sparse(make):
+    for shape in SHAPES:
+        yield call(TensorSpec(make(*shape).data * make.mask(*shape).data, make.dtype))
+
+
+@samples
+def binary(make):
+    for x, y in every_pair(make):
+        yield call(x, y)
+    for other in ("int64", "float32", "bool") if not make.is_complex else ("float32",):
+        yield call(make(2, 3), make(2, 3, dtype=other))
+        yield call(make(2, 3), make(dtype=other))
+        yield call(make(dtype=other), make(3))
+
+
+@samples
+def binary_same(make):
+    for x, y in every_pair(make):
+        yield call(x, y)
+
+
+@samples
+def binary_nonzero(make):
+    for x, y in every_pair(make, make.away_from_zero):
+        yield call(x, y)
+
+
+@samples
+def binary_positive(make):
+    for x, y in every_pair(make, low=0.25, high=4):
+        yield call(x, y)
+    yield call(make.fixed([0, 0, 1]), make.fixed([0, 1, 2]))
+
+
+@samples
+def binary_alpha(make):
+    yield from binary(make)
+    if make.dtype != "bool":
+        yield call(make(2, 3), make(3), alpha=2)
+        yield call(make(2, 3), 3, alpha=2)
+    yield from binary_number(make)
+
+
+@samples
+def binary_number(make):
+    numbers = [2, 0, True] if not (make.is_float or make.is_complex) else [2, 0.5, -1.5, True]
+    for number in numbers:
+        yield call(make(2, 3), number)
+        yield call(make(), number)
+    yield call(make(3, 2, layout="transposed"), 2)
+    yield call(make(0), 1)
+    if not make.is_complex:
+        yield call(make(2, 2), 2.5)
+
+
+@samples
+def binary_number_nonzero(make):
+    for number in (2, 3, -2) if make.dtype not in ("bool", "uint8") else (2, 3):
+        yield call(make(2, 3), number)
+        yield call(make(3, 2, layout="transposed"), number)
+    yield call(make(4), 1.5)
+
+
+@samples
+def number_binary_nonzero(make):
+    for number in (7, 2.5):
+        yield call(number, make.away_from_zero(2, 3))
+
+
+@samples
+def binary_int(make):
+    for number in (1, 3, True) if make.dtype != "bool" else (True, False):
+        yield call(make(2, 3), number)
+
+
+@samples
+def div_mode(make):
+    for mode in (None, "trunc", "floor"):
+        for x, y in every_pair(make, make.away_from_zero):
+            yield call(x, y, rounding_mode=mode)
+        yield call(make(2, 3), 2, rounding_mode=mode)
+        yield call(make(2, 3), -1.5, rounding_mode=mode)
+
+
+@samples
+def pow(make):
+    low = 0.5 if make.is_float or make.is_complex else 0
+    for x, y in every_pair(make, low=low, high=3):
+        yield call(x, y)
+    yield call(make(2, 3, low=low, high=3), make(3, low=0, high=2, dtype="int64"))
+
+
+@samples
+def pow_number(make):
+    low = 0.5 if make.is_float or make.is_complex else 0
+    for exponent in (0, 1, 2, 3, 0.5, -1.0, -2) if make.is_float or make.is_complex else (0, 1, 2, 3, 0.5):
+        yield call(make(2, 3, low=low, high=3), exponent)
+        yield call(make(3, 2, low=low, high=3, layout="transposed"), exponent)
+    yield call(make(low=low, high=3), 2)
+
+
+@samples
+def number_pow(make):
+    for base in (2, 0.5, 1, 3):
+        yield call(base, make(2, 3, low=0, high=3))
+    yield call(2, make(low=0, high=3))
+
+
+@samples
+def activation_backward(make):
+    for shape in [(), (3,), (2, 3), (0,)]:
+        yield call(make(*shape), make(*shape, low=-0.9, high=0.9))
+    yield call(make(3, 2, layout="transposed"), make(3, 2, low=-0.9, high=0.9, layout="transposed"))
+
+
+@samples
+def threshold_backward(make):
+    for shape in [(), (3,), (2, 3)]:
+        yield call(make(*shape), make(*shape), 0)
+    yield call(make(2, 3), make(2, 3), 1)
+
+
+@samples
+def leaky_relu_backward(make):
+    yield call(make(2, 3), make(2, 3), 0.01, False)
+
+
+@samples
+def gelu(make):
+    for x in every_shape(make):
+        yield call(x)
+    yield call(make(2, 3), approximate="tanh")
+
+
+@samples
+def gelu_backward(make):
+    for approximate in ("none", "tanh"):
+        yield call(make(2, 3), make(2, 3), approximate=approximate)
+
+
+@samples
+def softplus_backward(make):
+    yield call(make(2, 3), make(2, 3), 1, 20)
+    yield call(make(2, 3), make(2, 3), 2.0, 1.0)
+
+
+@samples
+def clamp(make):
+    for x in every_shape(make):
+        yield call(x, -1, 2) if make.dtype != "uint8" else call(x, 1, 2)
+    yield call(make(2, 3), min=1)
+    yield call(make(2, 3), max=1)
+    yield call(make(2, 3), 2, 1)
+    yield call(make(2, 3), 0.5, 1.5)
+
+
+@samples
+def clamp_tensor(make):
+    yield call(make(2, 3), make(3, high=0), make(2, 1, low=0))
+    yield call(make(2, 3), min=make(3))
+    yield call(make(2, 3), max=make(2, 3, layout="offset"))
+
+
+@samples
+def round_decimals(make):
+    for decimals in (0, 1, 2, -1):
+        yield call(make(2, 3), decimals=decimals)
+
+
+@samples
+def where(make):
+    for x, y in every_pair(make):
+        yield call(make.mask(*np.broadcast_shapes(x.data.shape, y.data.shape)), x, y)
+    yield call(make.mask(2, 1), make(3), make(2, 3, dtype="float32"))
+
+
+@samples
+def where_number_self(make):
+    yield call(make.mask(2, 3), 1, make(2, 3))
+    yield call(make.mask(2, 1), 1.5, make(3))
+
+
+@samples
+def where_number_other(make):
+    yield call(make.mask(2, 3), make(2, 3), 1)
+    yield call(make.mask(2, 1), make(3), 1.5)
+
+
+@samples
+def where_numbers(make):
+    yield call(make.mask(2, 3), 1, 2)
+    yield call(make.mask(2, 3), 1.0, 2)
+    yield call(make.mask(2, 3), True, False)
+
+
+@samples
+def where_condition(make):
+    yield call(make.mask(2, 3))
+    yield call(make(2, 3))
+
+
+@samples
+def masked_fill(make):
+    for shape in [(), (3,), (2, 3), (0,)]:
+        yield call(make(*shape), make.mask(*shape), 1)
+    yield call(make(2, 3), make.mask(3), 1)
+    yield call(make(3, 2, layout="transposed"), make.mask(3, 2), 0)
+
+
+@samples
+def masked_fill_tensor(make):
+    yield call(make(2, 3), make.mask(2, 3), make())
+    yield call(make(2, 3), make.mask(3), make())
+
+
+@samples
+def lerp(make):
+    for x, y in every_pair(make):
+        yield call(x, y, 0.3)
+
+
+@samples
+def lerp_tensor(make):
+    for x, y in every_pair(make):
+        yield call(x, y, make(3, low=0, high=1) if x.data.shape[-1:] == (3,) else make(low=0, high=1))
+
+
+@samples
+def addcmul(make):
+    for x, y in every_pair(make):
+        yield call(x, y, make.away_from_zero(*y.data.shape))
+    yield call(make(2, 3), make(3), make.away_from_zero(2, 1), value=2)
+    if make.is_float:
+        yield call(make(2, 3), make(3), make.away_from_zero(2, 1), value=0.5)
+
+
+@samples
+def polygamma(make):
+    for n in (0, 1, 2):
+        yield call(n, make(2, 3, low=0.5, high=4))
+
+
+# ---- reductions ----
+
+REDUCED = [(3,), (2, 3), (2, 3, 4), (1, 3)]
+
+
+@samples
+def reduce_all(make):
+    for x in every_shape(make, low=-2, high=2):
+        yield call(x)
+
+
+@samples
+def reduce_all_nonempty(make):
+    for x in every_shape(make):
+        if x.data.size:
+            yield call(x)
+
+
+@samples
+def reduce_dims(make):
+    yield call(make(0), 0)
+    yield call(make(2, 0, 3), 1)
+    yield call(make(2, 0, 3), 0)
+    yield from reduce_dims_nonempty(make)
+
+
+@samples
+def reduce_dims_nonempty(make):
+    yield call(make(), 0)
+    yield call(make(2, 3), -1)
+    yield call(make(2, 3, 4), (0, 2))
+    yield call(make(2, 3, 4), (0, -1), True)
+    yield call(make(2, 3, 4), 1, keepdim=True)
+    yield call(make(3, 4, layout="transposed"), 0)
+    yield call(make(2, 3, 4, layout="permuted"), (1,))
+    yield call(make(2, 3, 4, layout="permuted"), 2, True)
+    yield call(make(3, 4, layout="expanded"), 1)
+
+
+@samples
+def reduce_dim(make):
+    yield call(make(2, 0, 3), 0)
+    yield call(make(2, 0, 3), 1)
+    yield from reduce_dim_nonempty(make)
+
+
+@samples
+def reduce_dim_nonempty(make):
+    yield call(make(), 0)
+    yield call(make(3), 0)
+    yield call(make(2, 3), -1)
+    yield call(make(2, 3, 4), 1, True)
+    yield call(make(2, 3, 4), dim=0, keepdim=False)
+    yield call(make(3, 4, layout="transposed"), 0)
+    yield call(make(2, 3, 4, layout="permuted"), 2, True)
+
+
+@samples
+def reduce_optional_dim_nonempty(make):
+    yield call(make(2, 3))
+    yield call(make(2, 3), None, True)
+    yield from reduce_dim_nonempty(make)
+
+
+@samples
+def var(make):
+    for x, dim in ((make(2, 3), 1), (make(2, 3, 4), (0, 2)), (make(3), None), (make(3, 4, layout="transposed"), 0)):
+        yield call(x, dim)
+        yield call(x, dim, correction=0, keepdim=True)
+        yield call(x, dim, correction=2)
+
+
+@samples
+def var_unbiased(make):
+    yield call(make(2, 3))
+    yield call(make(2, 3), False)
+    yield call(make(3, 4, layout="transposed"), True)
+
+
+@samples
+def cumulative(make):
+    for x, dim in ((make(), 0), (make(3), 0), (make(2, 3), 1), (make(2, 3, 4, layout="permuted"), -2), (make(0), 0)):
+        yield call(x, dim)
+
+
+@samples
+def softmax_raw(make):
+    for x, dim in ((make(), 0), (make(3), 0), (make(2, 3), 1), (make(2, 3, 4, layout="permuted"), 1), (make(0, 3), 1)):
+        yield call(x, dim, False)
+
+
+@samples
+def softmax(make):
+    for x, dim in ((make(), 0), (make(3), -1), (make(2, 3), 0), (make(2, 3, 4, layout="permuted"), 2)):
+        yield call(x, dim)
+
+
+@samples
+def softmax_backward(make):
+    yield call(make(2, 3), make(2, 3, low=0.1, high=0.9), 1, DtypeOf(make.dtype))
+
+
+@dataclass(frozen=True)
+class DtypeOf:
+    """A dtype argument, by name."""
+
+    name: str
+
+
+@samples
+def sort(make):
+    yield call(distinct(make, 7))
+    yield call(distinct(make, 3, 4))
+    yield call(distinct(make, 3, 4), 0)
+    yield call(distinct(make, 3, 4), -1, True)
+    yield call(distinct(make, 4, 3, layout="transposed"), 0)
+    yield call(distinct(make, 0))
+    yield call(distinct(make))
+
+
+def distinct(make, *shape, layout="plain"):
+    """Values without ties (as far as the dtype can), in random order."""
+    count = int(np.prod(shape))
+    if make.dtype == "bool":
+        return make(*shape, layout=layout)
+    return TensorSpec(np.asarray(make.random.permutation(count).reshape(shape)), make.dtype, layout)
+
+
+@samples
+def sort_stable(make):
+    for descending in (False, True):
+        yield call(make(9, low=0, high=2), stable=True, dim=0, descending=descending)
+        yield call(make(3, 5, low=0, high=2), stable=True, dim=1, descending=descending)
+
+
+@samples
+def topk(make):
+    yield call(distinct(make, 7), 3)
+    yield call(distinct(make, 3, 4), 2, 0)
+    yield call(distinct(make, 3, 4), 2, 1, False)
+    yield call(distinct(make, 4, 3, layout="transposed"), 1)
+    yield call(distinct(make, 5), 0)
+
+
+@samples
+def vector_norm(make):
+    for order in (2, 1, 0, 3, float("inf"), -float("inf"), 0.5):
+        yield call(make.away_from_zero(2, 3), order)
+        yield call(make.away_from_zero(2, 3, 4), order, (0, 2), True)
+    yield call(make(0, 3), 2, 0)
+
+
+@samples
+def norm(make):
+    yield call(make(2, 3))
+    yield call(make(2, 3), 1)
+    yield call(make(3, 4, layout="transposed"), 3)
+
+
+@samples
+def norm_dim(make):
+    yield call(make(2, 3), 2, 1)
+    yield call(make(2, 3), 1, (0, 1), True)
+
+
+# ---- views ----
+
+
+@samples
+def view(make):
+    for shape, size in [((6,), (2, 3)), ((2, 3), (-1,)), ((2, 3), (3, 2)), ((), (1, 1)), ((2, 0), (0, 5)), ((1, 4), (4, 1))]:
+        yield call(make(*shape), size)
+
+
+@samples
+def reshape(make):
+    yield from view(make)
+    yield call(make(3, 4, layout="transposed"), (12,))
+    yield call(make(2, 3, 4, layout="permuted"), (6, -1))
+
+
+@samples
+def view_dtype(make):
+    same_size = {"float32": "int32", "int32": "float32", "float64": "int64", "int64": "float64", "complex64": "float32"}
+    yield call(make(2, 4), DtypeOf(same_size.get(make.dtype, make.dtype)))
+    yield call(make(2, 8), DtypeOf("uint8"))
+
+
+@samples
+def two_dims(make):
+    for dims in ((0, 1), (-1, 0), (1, 1)):
+        yield call(make(2, 3), *dims)
+    yield call(make(2, 3, 4), 0, 2)
+    yield call(make(2, 3, 4, layout="permuted"), 1, -1)
+    yield call(make(), 0, -1)
+
+
+@samples
+def matrix(make):
+    for shape in [(), (3,), (2, 3), (0, 3)]:
+        yield call(make(*shape))
+
+
+@samples
+def permute(make):
+    yield call(make(2, 3, 4), (2, 0, 1))
+    yield call(make(2, 3), (-1, 0))
+    yield call(make(), ())
+
+
+@samples
+def movedim(make):
+    yield call(make(2, 3, 4), 0, 2)
+    yield call(make(2, 3, 4), -1, 0)
+
+
+@samples
+def expand(make):
+    yield call(make(3, 1), (3, 4))
+    yield call(make(3), (2, 3))
+    yield call(make(1, 3), (-1, -1))
+    yield call(make(), (2, 2))
+    yield call(make(2, 1, 3), (2, 0, 3))
+
+
+@samples
+def one_dim(make):
+    for dim in (0, 1, -1):
+        yield call(make(2, 1, 3), dim)
+    yield call(make(3), 0)
+
+
+@samples
+def dims(make):
+    yield call(make(2, 1, 3), (0, 1))
+    yield call(make(2, 3), (-1,))
+    yield call(make(3, 4, layout="transposed"), (0,))
+    yield call(make(2, 0, 3), (0, 2))
+
+
+@samples
+def new_dim(make):
+    for dim in (0, 1, -1, 2):
+        yield call(make(2, 3), dim)
+    yield call(make(), 0)
+    yield call(make(3, 4, layout="transposed"), 1)
+
+
+@samples
+def select(make):
+    yield call(make(2, 3), 0, 1)
+    yield call(make(2, 3, 4), -1, -2)
+    yield call(make(3, 4, layout="transposed"), 1, 0)
+
+
+@samples
+def slice(make):
+    for bounds in ((0, 1), (None, None, 2), (-2, None), (1, 100), (3, 1)):
+        yield call(make(5), 0, *bounds)
+    yield call(make(3, 4), 1, 1, 3)
+
+
+@samples
+def narrow(make):
+    yield call(make(5, 2), 0, 1, 3)
+    yield call(make(5, 2), -1, 0, 0)
+
+
+@samples
+def split(make):
+    yield call(make(5, 2), 2)
+    yield call(make(5, 2), 1, 1)
+    yield call(make(4, 6, layout="transposed"), 3, -1)
+
+
+@samples
+def split_with_sizes(make):
+    yield call(make(5, 2), [2, 3])
+    yield call(make(2, 5), [1, 0, 4], 1)
+
+
+@samples
+def chunk(make):
+    yield call(make(5, 2), 2)
+    yield call(make(2, 7), 3, 1)
+    yield call(make(2), 5)
+
+
+@samples
+def diagonal(make):
+    yield call(make(3, 3))
+    yield call(make(3, 4), 1)
+    yield call(make(3, 4), -1)
+    yield call(make(2, 3, 4), 0, 1, 2)
+    yield call(make(2, 3), 5)
+
+
+@samples
+def unfold(make):
+    yield call(make(7), 0, 3, 2)
+    yield call(make(2, 5), 1, 2, 1)
+
+
+@samples
+def as_strided(make):
+    yield call(make(12), (3, 2), (4, 1))
+    yield call(make(12), (2, 3), (1, 2), 1)
+    yield call(make(9), (3, 3), (1, 1))
+
+
+@samples
+def flatten(make):
+    yield call(make(2, 3, 4))
+    yield call(make(2, 3, 4), 1)
+    yield call(make(2, 3, 4), 0, 1)
+    yield call(make())
+
+
+@samples
+def pairs(make):
+    yield call(make(3, 2))
+    yield call(make(2, 2, 2))
+
+
+# ---- indexing and joining ----
+
+
+@samples
+def index(make):
+    yield call(make(4, 3), [make.index(2, below=4)])
+    yield call(make(4, 3), [make.index(2, 2, below=4)])
+    yield call(make(4, 3), [None, make.index(2, below=3)])
+    yield call(make(4, 3), [make.index(2, below=4), make.index(2, below=3)])
+    yield call(make(4, 3), [make.mask(4)])
+    yield call(make(4, 3), [make.mask(4, 3)])
+    yield call(make(2, 4, 3), [make.index(2, below=2), None, make.index(2, below=3)])
+    yield call(make(2, 4, 3), [None, make.index(2, 1, below=4), make.index(3, below=3)])
+
+
+@samples
+def index_put(make):
+    distinct_places = make.fixed([2, 0], "int64")
+    yield call(make(4, 3), [distinct_places], make(2, 3))
+    yield call(make(4, 3), [distinct_places], make())
+    yield call(make(4, 3), [make.fixed([2, 2, 0], "int64")], make(3, 3), True)
+    yield call(make(4, 3), [None, distinct_places], make(4, 2))
+    yield call(make(4, 3), [make.fixed([True, False, True, False], "bool")], make(2, 3))
+
+
+@samples
+def index_select(make):
+    yield call(make(4, 3), 0, make.index(2, below=4))
+    yield call(make(4, 3), -1, make.index(5, below=3))
+    yield call(make(4), 0, make.index(0, below=4))
+    yield call(make(3, 4, layout="transposed"), 0, make.index(2, below=3))
+
+
+@samples
+def index_add(make):
+    yield call(make(4, 3), 0, make.index(2, below=4), make(2, 3))
+    yield call(make(4, 3), 1, make.index(5, below=3), make(4, 5))
+    if make.dtype != "bool":
+        yield call(make(4), 0, make.index(3, below=4), make(3), alpha=2)
+
+
+@samples
+def gather(make):
+    yield call(make(4, 3), 0, make.index(2, 3, below=4))
+    yield call(make(4, 3), 1, make.index(4, 2, below=3))
+    yield call(make(4), -1, make.index(6, below=4))
+    yield call(make(3, 4, layout="transposed"), 0, make.index(1, 2, below=3))
+
+
+@samples
+def scatter(make):
+    places = make.fixed([[0, 1], [2, 0]], "int64")
+    yield call(make(3, 4), 0, places, make(2, 2))
+    yield call(make(4, 3), 1, places, make(2, 3))
+
+
+@samples
+def scatter_value(make):
+    yield call(make(3, 4), 0, make.index(2, 2, below=3), 1)
+
+
+@samples
+def scatter_add(make):
+    yield call(make(3, 4), 0, make.index(2, 4, below=3), make(2, 4))
+    yield call(make(4, 3), 1, make.index(4, 5, below=3), make(4, 6))
+
+
+@samples
+def masked_select(make):
+    yield call(make(2, 3), make.mask(2, 3))
+    yield call(make(2, 3), make.mask(3))
+    yield call(make(3, 4, layout="transposed"), make.mask(3, 4))
+
+
+@samples
+def masked_scatter(make):
+    yield call(make(2, 3), make.mask(2, 3), make(6))
+    yield call(make(2, 3), make.mask(3), make(2, 4))
+
+
+@samples
+def cat(make):
+    yield call([make(2, 3), make(1, 3)])
+    yield call([make(2, 3), make(2, 2), make(2, 0)], 1)
+    yield call([make(3)], -1)
+    yield call([make(2, 3), make(4, 3, layout="transposed")], 0)
+    yield call([make(2), make(2, dtype="float32")])
+    yield call([make(3, 2, layout="transposed"), make(3, 2, layout="transposed")])
+
+
+@samples
+def stack(make):
+    yield call([make(2, 3), make(2, 3)])
+    yield call([make(2, 3), make(2, 3, layout="offset")], -1)
+    yield call([make(), make()])
+
+
+@samples
+def repeat(make):
+    yield call(make(2, 3), (2, 2))
+    yield call(make(3), (2, 1, 2))
+    yield call(make(2), (0,))
+    yield call(make(), (3,))
+
+
+@samples
+def roll(make):
+    yield call(make(5), 2)
+    yield call(make(2, 3), (1, -1), (0, 1))
+    yield call(make(2, 3), 1, 1)
+
+
+@samples
+def triangle(make):
+    for shape in [(3, 3), (2, 3, 4), (4, 2)]:
+        yield call(make(*shape))
+        yield call(make(*shape), 1)
+        yield call(make(*shape), -1)
+    yield call(make(4, 3, layout="transposed"))
+
+
+# ---- linear algebra ----
+
+
+@samples
+def mm(make):
+    for m, k, n in [(2, 3, 4), (1, 1, 1), (2, 0, 3), (0, 3, 2)]:
+        yield call(make(m, k), make(k, n))
+    yield call(make(2, 3, layout="transposed"), make(3, 4, layout="transposed"))
+
+
+@samples
+def bmm(make):
+    yield call(make(2, 3, 4), make(2, 4, 5))
+    yield call(make(2, 3, 4, layout="permuted"), make(2, 4, 5))
+
+
+@samples
+def mv(make):
+    yield call(make(2, 3), make(3))
+    yield call(make(2, 3, layout="transposed"), make(3, layout="stepped"))
+
+
+@samples
+def dot(make):
+    yield call(make(3), make(3))
+    yield call(make(0), make(0))
+
+
+@samples
+def matmul(make):
+    for left, right in [
+        ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 3, 4), (4,)), ((2, 3, 4), (4, 5)),
+        ((2, 3, 4), (2, 4, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((3,), (2, 3, 4)), ((3, 4), (2, 4, 5)),
+    ]:  # fmt: skip
+        yield call(make(*left), make(*right))
+    yield call(make(4, 3, layout="transposed"), make(3, 2))
+
+
+@samples
+def addmm(make):
+    yield call(make(2, 4), make(2, 3), make(3, 4))
+    yield call(make(4), make(2, 3), make(3, 4), beta=2, alpha=3)
+    yield call(make(2, 4), make(2, 3, layout="transposed"), make(3, 4), beta=0)
+
+
+@samples
+def baddbmm(make):
+    yield call(make(2, 3, 5), make(2, 3, 4), make(2, 4, 5))
+    yield call(make(3, 1), make(2, 3, 4), make(2, 4, 5), beta=2, alpha=3)
+
+
+@samples
+def linear(make):
+    yield call(make(2, 3), make(4, 3))
+    yield call(make(2, 3), make(4, 3), make(4))
+    yield call(make(2, 5, 3), make(4, 3), make(4))
+    yield call(make(3), make(4, 3), make(4))
+    yield call(make(2, 5, 3), make(4, 3))
+
+
+@samples
+def outer(make):
+    yield call(make(3), make(4))
+
+
+# ---- nn ----
+
+
+@samples
+def convolution(make):
+    for x, weight, geometry in [
+        ((2, 4, 5), (3, 4, 2), ([1], [0], [1], False, [0], 1)),
+        ((2, 4, 5, 6), (6, 2, 3, 2), ([2, 1], [1, 0], [1, 2], False, [0, 0], 2)),
+        ((2, 4, 3, 3), (4, 3, 2, 2), ([2, 2], [1, 1], [1, 1], True, [1, 0], 1)),
+        ((1, 2, 3, 4, 3), (2, 2, 2, 2, 2), ([1, 1, 1], [0, 1, 0], [1, 1, 1], False, [0, 0, 0], 1)),
+    ]:
+        channels = weight[1] * geometry[-1] if geometry[3] else weight[0]
+        yield call(make(*x), make(*weight), make(channels), *geometry)
+        yield call(make(*x), make(*weight), None, *geometry)
+
+
+@samples
+def conv1d(make):
+    yield call(make(2, 3, 7), make(4, 3, 3), make(4))
+    yield call(make(3, 7), make(4, 3, 3), None, 2, 1)
+
+
+@samples
+def conv2d(make):
+    yield call(make(2, 3, 5, 6), make(4, 3, 3, 3), make(4))
+    yield call(make(2, 4, 5, 6), make(4, 2, 3, 2), None, 2, (1, 0), 1, 2)
+    yield call(make(3, 5, 6), make(4, 3, 2, 2), make(4), padding=1)
+
+
+@samples
+def conv_transpose2d(make):
+    yield call(make(2, 3, 4, 4), make(3, 2, 3, 3), make(2), 2, 1, 1)
+    yield call(make(2, 4, 3, 3), make(4, 2, 2, 2), None, 1, 0, 0, 2)
+
+
+@samples
+def max_pool2d(make):
+    yield call(spread(make, 2, 3, 6, 6), 2)
+    yield call(spread(make, 1, 2, 7, 5), (3, 2), (2, 1), (1, 0))
+    yield call(spread(make, 2, 5, 5), 2, 2, 0, 1, True)
+
+
+def spread(make, *shape):
+    """Distinct values, so that the place of a maximum does not hang on a tie."""
+    count = int(np.prod(shape))
+    return TensorSpec(make.random.permutation(count).reshape(shape) / 16.0, make.dtype)
+
+
+@samples
+def avg_pool2d(make):
+    yield call(make(2, 3, 6, 6), 2)
+    yield call(make(1, 2, 7, 5), (3, 2), (2, 1), (1, 0), False, False)
+    yield call(make(2, 5, 5), 2, 2, 0, True, True, 3)
+
+
+@samples
+def adaptive_avg_pool2d(make):
+    for size in ((1, 1), (2, 3), (4, 4)):
+        yield call(make(2, 3, 5, 4), size)
+
+
+@samples
+def native_batch_norm(make):
+    yield call(make(3, 4), make(4), make(4), None, None, True, 0.1, 1e-5)
+    statistics = make(4, differentiable=False), make(4, low=1, high=2, differentiable=False)
+    yield call(make(3, 4, 2, 2), make(4), make(4), *statistics, False, 0.1, 1e-5)
+
+
+@samples
+def batch_norm(make):
+    yield call(make(3, 4, 2), make(4), make(4), None, None, True, 0.1, 1e-5, False)
+
+
+@samples
+def native_layer_norm(make):
+    yield call(make(2, 3, 4), [4], make(4), make(4), 1e-5)
+    yield call(make(2, 3, 4), [3, 4], None, None, 1e-5)
+
+
+@samples
+def layer_norm(make):
+    yield call(make(2, 3, 4), [4], make(4), make(4))
+    yield call(make(2, 3, 4), [3, 4])
+
+
+@samples
+def embedding(make):
+    yield call(make(5, 3), make.index(4, below=5))
+    yield call(make(5, 3), make.index(2, 3, below=5), 1)
+
+
+@samples
+def dropout(make):
+    yield call(make(2, 3), 0.5, False)
+    yield call(make(2, 3), 0.0, True)
+    yield call(make(2, 3), 1.0, True)
+
+
+@samples
+def constant_pad_nd(make):
+    yield call(make(2, 3), (1, 2))
+    yield call(make(2, 3), (1, 0, 0, 2), 1)
+    yield call(make(4, 4), (-1, -1))
+
+
+@samples
+def attention(make):
+    q, k, v = make(2, 3, 4), make(2, 5, 4), make(2, 5, 6)
+    yield call(q, k, v)
+    yield call(make(1, 2, 3, 4), make(1, 2, 3, 4), make(1, 2, 3, 4), is_causal=True)
+    yield call(q, k, v, attn_mask=make(3, 5))
+
+
+# ---- losses ----
+
+
+@samples
+def nll_loss_forward(make):
+    for reduction in (0, 1, 2):
+        yield call(make(3, 4), make.index(3, below=4), None, reduction, -100)
+    yield call(make(3, 4), make.index(3, below=4), make(4, low=0.5, high=2, differentiable=False), 1, 1)
+    yield call(make(4), make.index(below=4), None, 1, -100)
+
+
+@samples
+def nll_loss(make):
+    for reduction in (0, 1, 2):
+        yield call(make(3, 4), make.index(3, below=4), None, reduction)
+
+
+@samples
+def cross_entropy(make):
+    weight = make(4, low=0.5, high=2, differentiable=False)
+    for reduction in (0, 1, 2):
+        yield call(make(3, 4), make.index(3, below=4), None, reduction)
+        yield call(make(3, 4), make.index(3, below=4), weight, reduction, 1, 0.1)
+    yield call(make(3, 4, 2), make.index(3, 2, below=4))
+    yield call(make(3, 4), make(3, 4, low=0.1, high=1), None, 1, -100, 0.1)
+
+
+@samples
+def loss(make):
+    for reduction in (0, 1, 2):
+        yield call(make(2, 3), make(2, 3), reduction)
+    yield call(make(3, 2, layout="transposed"), make(3, 2))
+
+
+@samples
+def smooth_l1_loss(make):
+    for reduction in (0, 1, 2):
+        yield call(make(2, 3), make(2, 3), reduction, 1.0)
+    yield call(make(2, 3), make(2, 3), 1, 0.5)
+
+
+@samples
+def bce(make):
+    for reduction in (0, 1, 2):
+        yield call(make(2, 3, low=0.1, high=0.9), make(2, 3, low=0.1, high=0.9), None, reduction)
+    weight = make(3, low=0.5, high=1, differentiable=False)
+    yield call(make(2, 3, low=0.1, high=0.9), make(2, 3, low=0.1, high=0.9), weight, 1)
+
+
+@samples
+def bce_with_logits(make):
+    for reduction in (0, 1, 2):
+        yield call(make(2, 3), make(2, 3, low=0.1, high=0.9), None, None, reduction)
+    yield call(make(2, 3), make(2, 3, low=0.1, high=0.9), None, make(3, low=0.5, high=2, differentiable=False))
+
+
+@samples
+def kl_div(make):
+    for reduction in (0, 1, 2):
+        yield call(make(2, 3), make(2, 3, low=0.1, high=0.9), reduction)
+    yield call(make(2, 3), make(2, 3), 1, log_target=True)
+
+
+# ---- factories and copies ----
+
+
+@samples
+def factory_sizes(make):
+    for shape in SHAPES:
+        yield call(shape, dtype=DtypeOf(make.dtype))
+    yield call((2, 3))
+
+
+@samples
+def factory_full(make):
+    yield call((2, 3), 1, dtype=DtypeOf(make.dtype))
+    yield call((2,), 1.5)
+    yield call((2,), 2)
+    yield call((), True)
+
+
+@samples
+def factory_arange_end(make):
+    yield call(5)
+    yield call(2.5)
+
+
+@samples
+def factory_arange(make):
+    yield call(0, 5, 1)
+    yield call(1, 2, 0.25)
+    yield call(5, 0, -2)
+    yield call(0, 3, 1, dtype=DtypeOf(make.dtype))
+
+
+@samples
+def factory_linspace(make):
+    for steps in (0, 1, 2, 5, 10):
+        yield call(0, 1, steps)
+    yield call(-3.5, 7, 8, dtype=DtypeOf(make.dtype))
+
+
+@samples
+def factory_eye(make):
+    yield call(3, dtype=DtypeOf(make.dtype))
+    yield call(0)
+
+
+@samples
+def factory_eye_m(make):
+    yield call(2, 4, dtype=DtypeOf(make.dtype))
+    yield call(3, 1)
+
+
+@samples
+def like(make):
+    for x in every_shape(make):
+        yield call(x)
+    yield call(make(2, 3), dtype=DtypeOf("float64"))
+
+
+@samples
+def full_like(make):
+    yield call(make(2, 3), 1)
+    yield call(make(3, 2, layout="transposed"), 0)
+
+
+@samples
+def new_sizes(make):
+    yield call(make(2), (2, 3))
+    yield call(make(2), ())
+
+
+@samples
+def new_full(make):
+    yield call(make(2), (2, 3), 1)
+
+
+@samples
+def copy(make):
+    yield call(make(2, 3), make(2, 3))
+    yield call(make(2, 3), make(3))
+    yield call(make(3, 2, layout="transposed"), make(3, 2))
+    for dtype in ("int64", "float64", "bool") if not make.is_complex else ("float64",):
+        yield call(make(2, 3), make(2, 3, dtype=dtype))
+
+
+@samples
+def to_copy(make):
+    for x in every_shape(make):
+        yield call(x)
+    for dtype in ("float64", "float32", "int64", "bool", "float16") if not make.is_complex else ("complex128",):
+        yield call(make(2, 3, low=0), dtype=DtypeOf(dtype))
+
+
+@samples
+def to_dtype(make):
+    for dtype in ("float64", "float32", "int64", "bool") if not make.is_complex else ("complex128",):
+        yield call(make(2, 3, low=0), DtypeOf(dtype))
+
+
+@samples
+def fill(make):
+    yield call(make(2, 3), 1)
+    yield call(make(3, 2, layout="transposed"), 0)
+
+
+@samples
+def fill_tensor(make):
+    yield call(make(2, 3), make())
+
+
+# ---- fft ----
+
+
+@samples
+def fft(make):
+    yield call(make(5))
+    yield call(make(2, 4), None, 0)
+    yield call(make(6), 4)
+    yield call(make(4), 6, -1, "ortho")
+    yield call(make(4), None, -1, "forward")

@@ -1,0 +1,139 @@
+"""The registry, `ops`, the trace, and what the dispatcher does besides calling."""
+
+import numpy as np
+import pytest
+
+import mindtorch as torch
+from mindtorch import state
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.keys import backend_named, backend_of, register_backend
+from mindtorch.dispatch.registry import KernelTable, find_op, kernel_table, register_kernel
+from mindtorch.dispatch.schema import parse_schema
+from mindtorch.dispatch.trace import show_dispatch_trace
+from mindtorch.tensor import wrap
+
+
+class ListArray:
+    """The array of a toy backend."""
+
+    device = torch.device("privateuseone")
+
+    def __init__(self, values):
+        self.values = values
+        self.shape = (len(values),)
+        self.dtype = np.dtype("float32")
+        self.ndim = 1
+
+
+class TestRegistry:
+    def test_an_out_of_tree_backend(self):
+        register_backend("Toy", ListArray, "privateuseone")
+        register_kernel("Toy", "exp", lambda input, out=None: ListArray([2.0**value for value in input.values]))
+        result = torch.exp(wrap(ListArray([1.0, 2.0])))
+        assert result._array.values == [2.0, 4.0]
+
+    def test_a_missing_kernel(self):
+        register_backend("Toy", ListArray, "privateuseone")
+        message = "Could not run 'aten::log' with arguments from the 'Toy' backend.*only available for these backends"
+        with pytest.raises(NotImplementedError, match=message):
+            torch.log(wrap(ListArray([1.0])))
+
+    def test_a_later_kernel_is_found(self):
+        table = KernelTable("nothing")
+        with pytest.raises(NotImplementedError):
+            table[np.ndarray]
+        table[np.ndarray] = len
+        assert table[np.ndarray] is len
+
+    def test_a_number_in_the_first_place(self):
+        assert torch.add(3, torch.ones(2)).tolist() == [4, 4]
+
+    def test_built_in_kernels_are_registered_like_others(self):
+        assert np.ndarray in kernel_table("mul.Tensor") and "CPU" in kernel_table("mul.Tensor").backends()
+
+    def test_unknown_backend(self):
+        with pytest.raises(ValueError, match="unknown backend 'XYZ'"):
+            backend_named("XYZ")
+        assert backend_of(np.ndarray).name == "CPU" and backend_of(int) is None
+
+    def test_functions_lead_to_their_entries(self):
+        assert torch.mul.op is find_op("mul.Tensor") and torch.mul.op.function is torch.mul
+
+
+class TestOps:
+    def test_overloads(self):
+        assert ops.aten.add.Tensor(torch.ones(2), torch.ones(2)).tolist() == [2, 2]
+        assert ops.aten.exp.default(self=torch.zeros(2)).tolist() == [1, 1]
+        assert ops.aten.sum(torch.ones(2)).item() == 2
+        assert "dim_IntList" in ops.aten.sum.overloads() and "default" in ops.aten.sum.overloads()
+
+    def test_names(self):
+        assert str(ops.aten.add.Tensor) == "aten.add.Tensor" and ops.aten.exp.default.name() == "aten::exp"
+        assert repr(ops.aten.add.Tensor) == "<OpOverload(op='aten.add', overload='Tensor')>"
+        assert str(ops.aten.mul.Tensor._schema) == "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor"
+
+    def test_errors(self):
+        with pytest.raises(AttributeError, match="'_OpNamespace' 'aten' object has no attribute 'foo'"):
+            _ = ops.aten.foo
+        with pytest.raises(AttributeError, match="The underlying op of 'aten.add' has no overload name 'foo'"):
+            _ = ops.aten.add.foo
+
+
+class TestSchema:
+    def test_parts(self):
+        schema = parse_schema("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+        assert (schema.name, schema.overload_name, schema.returns) == (
+            "aten::max", "dim", ("Tensor values", "Tensor indices"),
+        )  # fmt: skip
+        assert [argument.name for argument in schema.arguments] == ["input", "dim", "keepdim"]
+
+    def test_aliases_lists_and_defaults(self):
+        schema = parse_schema("f(Tensor(a!) self, int[2] k=[1,2], *, Tensor?[] x, Scalar? s=None) -> Tensor(a!)")
+        first, sizes, tensors, number = schema.arguments
+        assert first.written and schema.is_mutable and first.type == "Tensor"
+        assert sizes.is_list and sizes.default == "[1,2]" and tensors.keyword_only and number.optional
+
+
+class TestTrace:
+    def test_lines_are_nested(self, capsys):
+        x = torch.ones(2, 2)
+        with show_dispatch_trace():
+            torch.matmul(x, x)
+        assert capsys.readouterr().err.splitlines()[:2] == [
+            "[call] op=[aten::matmul], key=[AutogradCPU]",
+            " [call] op=[aten::mm], key=[AutogradCPU]",
+        ]
+        assert state.thread.trace_depth == 0
+
+    def test_keys(self, capsys):
+        with show_dispatch_trace():
+            torch.zeros(2)
+            torch.exp(torch.zeros(2, device="meta"))
+            with torch.inference_mode():
+                torch.exp(torch.zeros(2))
+        lines = capsys.readouterr().err.splitlines()
+        assert "[call] op=[aten::zeros], key=[BackendSelect]" in lines
+        assert "[call] op=[aten::exp], key=[AutogradMeta]" in lines and "[call] op=[aten::exp], key=[CPU]" in lines
+
+    def test_nothing_is_printed_outside(self, capsys):
+        before = state.interceptors
+        with show_dispatch_trace():
+            pass
+        torch.exp(torch.zeros(2))
+        assert capsys.readouterr().err == "" and state.interceptors == before
+
+
+class TestInference:
+    def test_results_are_inference_tensors(self):
+        x = torch.ones(2, requires_grad=True)
+        with torch.inference_mode():
+            y = x * 2
+            view = x[0]
+            same = x.contiguous()
+        assert y.is_inference() and not y.requires_grad and not view.is_inference() and same is x
+        assert not x.is_inference()
+
+
+def test_meta_and_cpu_do_not_mix():
+    with pytest.raises(RuntimeError, match="Tensor on device meta is not on the expected device cpu!"):
+        torch.zeros(2) + torch.zeros(2, device="meta")

@@ -1,0 +1,75 @@
+"""What is accepted as an argument, and torch's texts for what isn't."""
+
+import numpy as np
+import pytest
+
+import mindtorch as torch
+
+
+def message(function, *args, **kwargs):
+    with pytest.raises(TypeError) as caught:
+        function(*args, **kwargs)
+    return str(caught.value)
+
+
+X = torch.zeros(2, 3)
+
+
+class TestConversions:
+    def test_ints(self):
+        assert torch.transpose(X, torch.tensor(0), np.int64(1)).shape == (3, 2)
+
+    def test_lists_of_ints(self):
+        assert torch.reshape(X, [3, 2]).shape == torch.reshape(X, (torch.tensor(3), np.int32(2))).shape == (3, 2)
+        assert X.reshape(3, 2).shape == X.reshape(torch.Size([3, 2])).shape == (3, 2)
+        assert torch.sum(X, dim=1).shape == torch.sum(X, dim=(1,)).shape == (2,)
+
+    def test_numbers(self):
+        assert torch.add(X, X, alpha=torch.tensor(2)).shape == (2, 3)
+        assert torch.add(X, np.float64(1)).dtype is torch.float32
+
+
+class TestTensorExpected:
+    @pytest.mark.parametrize(
+        "value, shown",
+        [
+            (3, "int"), ("a", "str"), (None, "NoneType"), ([X], "list"), (np.zeros(2), "numpy.ndarray"),
+            (torch.float32, "torch.dtype"), (torch.Size([1]), "torch.Size"), (torch.device("cpu"), "torch.device"),
+        ],
+    )  # fmt: skip
+    def test_exp(self, value, shown):
+        assert message(torch.exp, value) == f"exp(): argument 'input' (position 1) must be Tensor, not {shown}"
+
+    def test_second_argument(self):
+        assert message(torch.mm, X, 3) == "mm(): argument 'mat2' (position 2) must be Tensor, not int"
+        assert message(torch.add, X, "a") == "add(): argument 'other' (position 2) must be Tensor, not str"
+
+    def test_lists(self):
+        assert message(torch.cat, 3) == "cat(): argument 'tensors' (position 1) must be tuple of Tensors, not int"
+        assert message(torch.cat, [X, 2]) == "expected Tensor as element 1 in argument 0, but got int"
+
+
+class TestOtherTypes:
+    def test_int(self):
+        assert message(torch.transpose, X, 0, 1.5) == "transpose(): argument 'dim1' (position 3) must be int, not float"
+        assert message(torch.transpose, X, True, 0) == "transpose(): argument 'dim0' (position 2) must be int, not bool"
+
+    def test_ints(self):
+        assert message(torch.reshape, X, "x") == "reshape(): argument 'shape' (position 2) must be tuple of ints, not str"
+
+    def test_number(self):
+        assert message(torch.add, X, X, alpha="s") == "add(): argument 'alpha' must be Number, not str"
+
+    def test_factory_options(self):
+        assert message(torch.zeros, 2, dtype="a") == "zeros(): argument 'dtype' must be torch.dtype, not str"
+        assert message(torch.zeros, 2, layout=3) == "zeros(): argument 'layout' must be torch.layout, not int"
+        assert message(torch.zeros, 2, device=1.5) == "zeros(): argument 'device' must be torch.device, not float"
+
+
+class TestNoOverload:
+    def test_other_lengths_are_only_listed(self):
+        assert message(torch.sum, X, "a") == (
+            "sum() received an invalid combination of arguments - got (Tensor, str), but expected one of:\n"
+            " * (Tensor input, *, torch.dtype dtype = None)\n"
+            " * (Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)\n"
+        )
