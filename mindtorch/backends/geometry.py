@@ -353,15 +353,15 @@ def equal_parts(shape: Ints, split_size: int, dim: int) -> list[int]:
 def check_parts(shape: Ints, split_sizes: Ints, dim: int) -> None:
     """The sizes given to split_with_sizes add up to the dimension."""
     _check_splittable(shape, "split")
-    dim = wrap_dim(dim, len(shape))
+    extent = shape[wrap_dim(dim, len(shape))]
     if any(part < 0 for part in split_sizes):
         raise RuntimeError(
             "split_with_sizes expects split_sizes have only non-negative entries, but got "
             f"split_sizes={list(split_sizes)}"
         )
-    if sum(split_sizes) != shape[dim]:
+    if sum(split_sizes) != extent:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension "
+            f"split_with_sizes expects split_sizes to sum exactly to {extent} (input tensor's size at dimension "
             f"{dim}), but got split_sizes={list(split_sizes)}"
         )
 
@@ -454,19 +454,20 @@ def view_complex(shape: Ints, strides: Ints, unit: int, offset: int) -> Geometry
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if strides[-1] != unit:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    if any(stride % (2 * unit) for stride in strides[:-1]):
+    if any(stride % (2 * unit) for stride, extent in zip(strides[:-1], shape[:-1], strict=True) if extent != 1):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     if offset % (2 * unit):
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
-    return tuple(shape[:-1]), tuple(strides[:-1]), 0
+    return tuple(shape[:-1]), tuple([stride // (2 * unit) * (2 * unit) for stride in strides[:-1]]), 0
 
 
 def view_wider(shape: Ints, strides: Ints, unit: int, wide: int, offset: int, names: str) -> Geometry:
     """Elements of `unit` bytes as elements of `wide` bytes; `names` is "Float as Double", for the messages."""
     ratio = wide // unit
-    _check_reinterpreted(shape, strides, unit, names)
+    _check_has_dims(shape, names)
     _check_divisible("size(-1)", shape[-1], ratio, names)
     _check_divisible("storage_offset()", offset // unit, ratio, names)
+    _check_last_stride(strides, unit, names)
     for dim, stride in enumerate(strides[:-1]):
         _check_divisible(f"stride({dim})", stride // unit, ratio, names)
     return (*shape[:-1], shape[-1] // ratio), (*strides[:-1], wide), 0
@@ -474,13 +475,17 @@ def view_wider(shape: Ints, strides: Ints, unit: int, wide: int, offset: int, na
 
 def view_narrower(shape: Ints, strides: Ints, unit: int, narrow: int, names: str) -> Geometry:
     """Elements of `unit` bytes as elements of `narrow` bytes."""
-    _check_reinterpreted(shape, strides, unit, names)
+    _check_has_dims(shape, names)
+    _check_last_stride(strides, unit, names)
     return (*shape[:-1], shape[-1] * (unit // narrow)), (*strides[:-1], narrow), 0
 
 
-def _check_reinterpreted(shape: Ints, strides: Ints, unit: int, names: str) -> None:
+def _check_has_dims(shape: Ints, names: str) -> None:
     if not shape:
         raise RuntimeError(f"self.dim() cannot be 0 to view {names} (different element sizes)")
+
+
+def _check_last_stride(strides: Ints, unit: int, names: str) -> None:
     if strides[-1] != unit:
         raise RuntimeError(
             f"self.stride(-1) must be 1 to view {names} (different element sizes), but got {strides[-1] // unit}"

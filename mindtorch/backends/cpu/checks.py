@@ -1,4 +1,4 @@
-"""Names of dtypes and shapes as torch's kernels write them in their messages."""
+"""Names of dtypes and shapes as torch's kernels write them in their messages, and the checks that several kernels share."""
 
 from __future__ import annotations
 
@@ -6,53 +6,40 @@ from collections.abc import Iterable
 
 import numpy as np
 
-SCALAR_NAMES = {
-    "float64": "Double",
-    "float32": "Float",
-    "float16": "Half",
-    "bfloat16": "BFloat16",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-    "int64": "Long",
-    "int32": "Int",
-    "int16": "Short",
-    "int8": "Char",
-    "uint8": "Byte",
-    "bool": "Bool",
-}
+from mindtorch.dtype import FROM_NUMPY
 
-C_NAMES = {
-    "float64": "double",
-    "float32": "float",
+_C_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
     "float16": "c10::Half",
     "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
     "complex64": "c10::complex<float>",
     "complex128": "c10::complex<double>",
-    "int64": "long int",
-    "int32": "int",
-    "int16": "short int",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "bool": "bool",
 }
 
 
 def scalar_name(array: np.ndarray) -> str:
     """The dtype as in `expected scalar type Float`."""
-    return SCALAR_NAMES[array.dtype.name]
+    return FROM_NUMPY[array.dtype].storage_name
 
 
 def c_name(array: np.ndarray) -> str:
     """The dtype as C++ spells it: `c10::Half`."""
-    return C_NAMES[array.dtype.name]
+    return _C_NAMES[array.dtype.name]
 
 
 def times(sizes: Iterable[int], sign: str = " x ") -> str:
     return sign.join(map(str, sizes))
 
 
-def expect_dtype(array: np.ndarray, like: np.ndarray) -> None:
-    if array.dtype != like.dtype:
+def expect_dtype(array: np.ndarray | None, like: np.ndarray) -> None:
+    if array is not None and array.dtype != like.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(like)} but found {scalar_name(array)}")
 
 
@@ -60,6 +47,10 @@ def not_implemented(kernel: str, array: np.ndarray) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
 
 
+def is_float(array: np.ndarray) -> bool:
+    return array.dtype.kind in "fV"  # bfloat16 is of NumPy's kind V
+
+
 def expect_float(array: np.ndarray, kernel: str) -> None:
-    if array.dtype.kind not in "fV":
+    if not is_float(array):
         raise not_implemented(kernel, array)

@@ -14,12 +14,12 @@ _ROW_BYTES = 1 << 18  # rows are normalized in blocks that stay in cache between
 # -------------------- by channel --------------------
 
 
-def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance, not corrected for the sample, of each channel of (images, channels, places)."""
+def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and variance, not corrected for the sample, of each channel of (images, channels, places); x centred."""
     count = x.shape[0] * x.shape[2]
     mean = _sum_channels(x) / count
     centred = x - mean[:, None]
-    return mean, _dot_channels(centred, centred) / count
+    return mean, _dot_channels(centred, centred) / count, centred
 
 
 def _sum_channels(x: np.ndarray) -> np.ndarray:
@@ -32,14 +32,15 @@ def _dot_channels(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.vecdot(x, y).sum(0)
 
 
-def normalize_channels(
-    x: np.ndarray, mean: np.ndarray, invstd: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None
+def scale_channels(
+    centred: np.ndarray, invstd: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None
 ) -> np.ndarray:
+    """Centred values made into normalized ones, in place."""
     scale = invstd if weight is None else invstd * weight
-    shift = -mean * scale if bias is None else bias - mean * scale
-    out = x * scale.astype(x.dtype)[:, None]
-    out += shift.astype(x.dtype)[:, None]
-    return out
+    centred *= scale[:, None]
+    if bias is not None:
+        centred += bias[:, None]
+    return centred
 
 
 def update_running(running: np.ndarray | None, value: np.ndarray, momentum: float) -> None:
@@ -88,17 +89,16 @@ def normalize_rows(
     """(rows, columns) normalized over columns, with each row's mean and reciprocal deviation."""
     out = np.empty(x.shape, x.dtype)
     mean, rstd = np.empty((2, x.shape[0], 1), x.dtype)
+    averages = np.full(x.shape[1], 1 / x.shape[1], x.dtype) if x.size else x[:0].reshape(-1)
     for rows in _row_blocks(x):
         block, centred, factor = x[rows], out[rows], rstd[rows]
-        np.mean(block, axis=1, keepdims=True, out=mean[rows])
+        np.matmul(block, averages, out=mean[rows, 0])
         np.subtract(block, mean[rows], out=centred)
         np.vecdot(centred, centred, out=factor[:, 0])
         factor /= x.shape[1]
         factor += eps
         np.reciprocal(np.sqrt(factor, out=factor), out=factor)
-        centred *= factor
-        if weight is not None:
-            centred *= weight
+        centred *= factor if weight is None else _outer(factor, weight)
         if bias is not None:
             centred += bias
     return out, mean, rstd
@@ -110,26 +110,35 @@ def row_gradients(
     """Gradients of the input, the weight and the bias of `normalize_rows`."""
     grad_input = np.empty(x.shape, x.dtype) if mask[0] else None
     grad_weight, grad_bias = np.zeros((2, x.shape[1]), x.dtype)
+    scale = np.ones(x.shape[1], x.dtype) if weight is None else weight
     for rows in _row_blocks(x):
-        normal = (x[rows] - mean[rows]) * rstd[rows]
+        centred = x[rows] - mean[rows]
+        product = grad[rows] * centred
         if mask[1]:
-            grad_weight += np.einsum("rc,rc->c", grad[rows], normal)
+            grad_weight += rstd[rows, 0] @ product
         if mask[2]:
             grad_bias += grad[rows].sum(0)
         if grad_input is not None:
-            _row_input(grad[rows], normal, rstd[rows], weight, grad_input[rows])
+            _row_input(grad[rows], centred, product @ scale, rstd[rows], scale, grad_input[rows])
     return grad_input, grad_weight if mask[1] else None, grad_bias if mask[2] else None
 
 
 def _row_input(
-    grad: np.ndarray, normal: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, out: np.ndarray
+    grad: np.ndarray, centred: np.ndarray, slope: np.ndarray, rstd: np.ndarray, scale: np.ndarray, out: np.ndarray
 ) -> None:
-    scaled = grad if weight is None else grad * weight
-    slope = np.vecdot(scaled, normal)[:, None] / -grad.shape[1]
-    np.subtract(scaled, scaled.mean(1, keepdims=True), out=out)
-    normal *= slope
-    out += normal
-    out *= rstd
+    """The gradient of a block of rows: what is left of grad without its mean and its part along the row."""
+    share = rstd / grad.shape[1]
+    np.multiply(grad, _outer(rstd, scale), out=out)
+    centred *= slope[:, None] * share * rstd * rstd
+    centred += (grad @ scale)[:, None] * share
+    out -= centred
+
+
+def _outer(column: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """The outer product, padded with zeros to an inner dimension of two: BLAS is ten times faster than for one."""
+    columns, rows = np.zeros((len(column), 2), row.dtype), np.zeros((2, len(row)), row.dtype)
+    columns[:, :1], rows[0] = column, row
+    return columns @ rows
 
 
 def _row_blocks(x: np.ndarray) -> list[slice]:

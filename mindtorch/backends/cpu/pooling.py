@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -39,9 +40,9 @@ class Window(NamedTuple):
         return any(d * (k - 1) + 1 > s for k, s, d in zip(self.kernel, self.stride, self.dilation))
 
 
-def pair(values: list[int], name: str, op: str) -> tuple[int, int]:
+def _pair(values: list[int], name: str, op: str) -> tuple[int, int]:
     if len(values) not in (1, 2):
-        raise RuntimeError(f"{op}: {name} must either be a single int, or a tuple of two ints")
+        raise RuntimeError(f"{op}: {name} a single int, or a tuple of two ints")
     return (values[0], values[-1])
 
 
@@ -49,11 +50,15 @@ def window_of(
     x: np.ndarray, op: str, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil: bool
 ) -> Window:
     """The windows that cover x, after torch's checks."""
-    sides = pair(kernel, "kernel_size", op)
-    steps = pair(stride, "stride", op) if stride else sides
-    if len(stride) > 2:
-        raise RuntimeError(f"{op}: stride must either be omitted, a single int, or a tuple of two ints")
-    pads, spread = pair(padding, "padding", op), pair(dilation, "dilation", op)
+    sides = _pair(kernel, "kernel_size must either be", op)
+    steps = _pair(stride, "stride must either be omitted,", op) if stride else sides
+    pads = _pair(padding, "padding must either be", op)
+    spread = _pair(dilation, "dilation must be either", op)
+    if x.ndim not in (3, 4) or 0 in x.shape[-3:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
+            f"but got:{list(x.shape)}"
+        )
     _check_window(sides, steps, pads, spread)
     size = tuple(_count(*side, ceil) for side in zip(x.shape[-2:], sides, steps, pads, spread))
     if min(size) < 1:
@@ -164,8 +169,8 @@ def _index_of_position(window: Window, width: int) -> tuple[np.ndarray, np.ndarr
 def scatter_to(grad: np.ndarray, indices: np.ndarray, shape: tuple[int, ...], overlapping: bool) -> np.ndarray:
     """A zero array of `shape` with each element of grad added at its index in its plane."""
     plane = shape[-1] * shape[-2]
-    planes = indices.size // max(1, indices.shape[-1] * indices.shape[-2])
-    flat = indices.reshape(planes, -1) + np.arange(0, planes * plane, max(1, plane))[:planes, None]
+    planes = prod(shape[:-2])
+    flat = indices.reshape(planes, indices.shape[-2] * indices.shape[-1]) + plane * np.arange(planes)[:, None]
     if overlapping:
         summed = np.bincount(flat.ravel(), grad.ravel(), planes * plane)
         return summed.astype(grad.dtype).reshape(shape)
@@ -225,27 +230,29 @@ def _divide(total: np.ndarray, divisor: np.ndarray | int) -> np.ndarray:
 
 def adaptive_average(x: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """The mean over `size` nearly equal, possibly overlapping cells."""
-    return _cell_means(_cell_means(x, size[1]).swapaxes(-1, -2), size[0]).swapaxes(-1, -2)
+    rows = _mean_rows(x, size[0])
+    return _mean_rows(np.ascontiguousarray(rows.swapaxes(-1, -2)), size[1]).swapaxes(-1, -2)
 
 
-def _cell_means(x: np.ndarray, count: int) -> np.ndarray:
-    means = np.empty((*x.shape[:-1], count), x.dtype)
-    for number, (start, end) in enumerate(_cells(x.shape[-1], count)):
-        np.add.reduce(x[..., start:end], axis=-1, out=means[..., number])
-        means[..., number] /= end - start
+def _mean_rows(x: np.ndarray, count: int) -> np.ndarray:
+    """Means of neighbouring rows. NumPy adds whole rows quickly; along them it would start over for every cell."""
+    means = np.empty((*x.shape[:-2], count, x.shape[-1]), x.dtype)
+    for number, (start, end) in enumerate(_cells(x.shape[-2], count)):
+        target = np.add.reduce(x[..., start:end, :], axis=-2, out=means[..., number, :])
+        target /= end - start
     return means
 
 
 def adaptive_spread(grad: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The gradient of `adaptive_average` for an input of `shape`."""
-    rows = _spread_cells(grad.swapaxes(-1, -2), shape[-2]).swapaxes(-1, -2)
-    return _spread_cells(rows, shape[-1])
+    columns = _spread_rows(np.ascontiguousarray(grad.swapaxes(-1, -2)), shape[-1])
+    return _spread_rows(np.ascontiguousarray(columns.swapaxes(-1, -2)), shape[-2])
 
 
-def _spread_cells(grad: np.ndarray, size: int) -> np.ndarray:
-    result = np.zeros((*grad.shape[:-1], size), grad.dtype)
-    for number, (start, end) in enumerate(_cells(size, grad.shape[-1])):
-        result[..., start:end] += grad[..., number, None] / np.asarray(end - start, grad.dtype)
+def _spread_rows(grad: np.ndarray, size: int) -> np.ndarray:
+    result = np.zeros((*grad.shape[:-2], size, grad.shape[-1]), grad.dtype)
+    for number, (start, end) in enumerate(_cells(size, grad.shape[-2])):
+        result[..., start:end, :] += grad[..., number : number + 1, :] / np.asarray(end - start, grad.dtype)
     return result
 
 

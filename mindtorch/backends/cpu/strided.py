@@ -1,7 +1,7 @@
 """NumPy arrays with chosen strides: new ones, and views of the memory behind an array.
 
-`np.lib.stride_tricks.as_strided` takes microseconds and forgets nothing but speed; `np.ndarray` over a buffer takes a
-fraction of one, but wants a C-contiguous buffer that NumPy can export, so most of this module finds that buffer.
+`np.lib.stride_tricks.as_strided` takes microseconds; `np.ndarray` over a buffer takes a fraction of one, but wants a
+C-contiguous buffer that NumPy can export, so most of this module finds that buffer.
 """
 
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends import geometry
+from mindtorch.storage import address_of, byte_offset_of, root_of
 
 Array = np.ndarray
 
@@ -45,10 +46,8 @@ def over_buffer(buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...],
 
 def storage_of(array: Array) -> tuple[Array, int]:
     """The C-contiguous array that owns the memory of `array`, and the byte at which `array` starts in it."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    start = _address(array) - _address(root) if array.size and root is not array else 0
+    root = root_of(array)
+    start = byte_offset_of(array)
     if not root.flags.c_contiguous:
         root = _in_memory_order(root)
     return root, start
@@ -66,23 +65,16 @@ def _in_memory_order(root: Array) -> Array:
 
 
 class _Memory:
-    """Bytes from the first element of an array on, for the array interface, which keeps `array` alive."""
+    """Bytes from the first element of an array on, for the array interface, which keeps the array alive as `base`."""
 
     def __init__(self, array: Array, nbytes: int) -> None:
-        self.array = array
+        self.base = array
         self.__array_interface__ = {
             "version": 3,
             "typestr": "|u1",
             "shape": (nbytes,),
-            "data": (_address(array), not array.flags.writeable),
+            "data": (address_of(array), not array.flags.writeable),
         }
-
-
-def storage_offset(array: Array) -> int:
-    """Where `array` starts in its storage, in elements."""
-    if array.base is None:
-        return 0
-    return storage_of(array)[1] // array.itemsize
 
 
 def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> Array:
@@ -101,10 +93,6 @@ def empty_like(array: Array, dtype: np.dtype | None = None) -> Array:
     strides = geometry.preserved_strides(array.shape, strides_of(array), array.itemsize)
     scaled = tuple([stride // array.itemsize * dtype.itemsize for stride in strides])
     return allocate(array.shape, scaled, dtype)
-
-
-def _address(array: Array) -> int:
-    return array.__array_interface__["data"][0]
 
 
 def _exportable(array: Array) -> Array:

@@ -1,0 +1,172 @@
+"""Computations of the smooth activation functions, block by block; see `blockwise`."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu.elementwise import blockwise
+from mindtorch.lazy import lazy
+
+special = lazy("scipy.special")
+
+Array = np.ndarray
+
+# erf(x) = tanh(x * p(x * x)): the minimax polynomial p, lowest power first. The error in float32 is below 3e-7 of erf.
+_ERF = (
+    1.1283792438911, 0.10276955090871293, -1.9221826514299547e-04, -6.199208740101231e-04, 8.781040292046953e-05,
+    -5.7076265988493965e-06, 1.4431386323250063e-07,
+)  # fmt: skip
+
+_SQRT_HALF = math.sqrt(0.5)
+_DENSITY = 1 / math.sqrt(2 * math.pi)
+_TANH_SCALE = math.sqrt(2 / math.pi)
+_TANH_CUBE = 0.044715
+
+
+def erf(x: Array, out: Array | None = None) -> Array:
+    """In float32 by a polynomial: SciPy's function is exact, but computes in float64 one by one."""
+    return special.erf(x, out=out) if x.dtype != np.float32 else erf_in_float32(x, out=out)
+
+
+@blockwise(arrays=1)
+def erf_in_float32(out: Array, x: Array) -> None:
+    square = x * x
+    polynomial = square * np.float32(_ERF[-1])
+    for coefficient in _ERF[-2:0:-1]:
+        polynomial += np.float32(coefficient)
+        polynomial *= square
+    polynomial += np.float32(_ERF[0])
+    polynomial *= x
+    np.tanh(polynomial, out=out)
+
+
+@blockwise(arrays=1)
+def sigmoid(out: Array, x: Array) -> None:
+    t = np.negative(x)
+    np.exp(t, out=t)
+    t += 1
+    np.reciprocal(t, out=out)
+
+
+def sigmoid_of_complex(x: Array, out: Array | None = None) -> Array:
+    return np.divide(1, 1 + np.exp(-x), out=out, dtype=x.dtype)
+
+
+@blockwise(arrays=2)
+def sigmoid_backward(out: Array, grad: Array, y: Array) -> None:
+    t = np.subtract(1, y)
+    t *= y
+    np.multiply(grad, np.conj(t), out=out)
+
+
+@blockwise(arrays=2)
+def tanh_backward(out: Array, grad: Array, y: Array) -> None:
+    t = y * y
+    np.subtract(1, t, out=t)
+    np.multiply(grad, np.conj(t), out=out)
+
+
+@blockwise(arrays=1)
+def silu(out: Array, x: Array) -> None:
+    t = np.negative(x)
+    np.exp(t, out=t)
+    t += 1
+    np.divide(x, t, out=out)
+
+
+@blockwise(arrays=2)
+def silu_backward(out: Array, grad: Array, x: Array) -> None:
+    s = 1 / (1 + np.exp(-x))
+    t = 1 - s
+    t *= x
+    t += 1
+    t *= s
+    np.multiply(grad, t, out=out)
+
+
+@blockwise(arrays=1)
+def gelu(out: Array, x: Array) -> None:
+    t = erf(x * x.dtype.type(_SQRT_HALF))
+    t += 1
+    t *= x
+    np.multiply(t, x.dtype.type(0.5), out=out)
+
+
+@blockwise(arrays=2)
+def gelu_backward(out: Array, grad: Array, x: Array) -> None:
+    kind = x.dtype.type
+    cdf = erf(x * kind(_SQRT_HALF))
+    cdf += 1
+    cdf *= kind(0.5)
+    t = x * x
+    t *= kind(-0.5)
+    np.exp(t, out=t)
+    t *= kind(_DENSITY)
+    t *= x
+    t += cdf
+    np.multiply(grad, t, out=out)
+
+
+def _inner(x: Array) -> Array:
+    """The argument of the tanh in gelu's approximation."""
+    kind = x.dtype.type
+    t = x * x
+    t *= kind(_TANH_CUBE)
+    t += 1
+    t *= x
+    t *= kind(_TANH_SCALE)
+    return t
+
+
+@blockwise(arrays=1)
+def gelu_tanh(out: Array, x: Array) -> None:
+    t = _inner(x)
+    np.tanh(t, out=t)
+    t += 1
+    t *= x
+    np.multiply(t, x.dtype.type(0.5), out=out)
+
+
+@blockwise(arrays=2)
+def gelu_tanh_backward(out: Array, grad: Array, x: Array) -> None:
+    kind = x.dtype.type
+    tanh = np.tanh(_inner(x))
+    slope = x * x
+    slope *= kind(3 * _TANH_CUBE)
+    slope += 1
+    slope *= kind(_TANH_SCALE)
+    slope *= 1 - tanh * tanh
+    slope *= x
+    slope += tanh
+    slope += 1
+    slope *= kind(0.5)
+    np.multiply(grad, slope, out=out)
+
+
+def _scaled(x: Array, beta: float, threshold: float) -> tuple[Array, Array]:
+    """`beta * x`, and where it is so large that softplus is the identity."""
+    z = x * x.dtype.type(beta)
+    return z, z > threshold
+
+
+@blockwise(arrays=1)
+def softplus(out: Array, x: Array, beta: float, threshold: float) -> None:
+    z, linear = _scaled(x, beta, threshold)
+    np.log1p(np.exp(z, out=z), out=z)
+    z /= x.dtype.type(beta)
+    np.copyto(out, np.where(linear, x, z))
+
+
+@blockwise(arrays=2)
+def softplus_backward(out: Array, grad: Array, x: Array, beta: float, threshold: float) -> None:
+    z, linear = _scaled(x, beta, threshold)
+    np.exp(z, out=z)
+    np.copyto(out, np.where(linear, grad, grad * (z / (z + 1))))
+
+
+def by_name(approximate: str, exact: Any, tanh: Any) -> Any:
+    """The choice that gelu's argument makes."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return tanh if approximate == "tanh" else exact

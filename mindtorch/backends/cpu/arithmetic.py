@@ -1,0 +1,206 @@
+"""Computations of the elementwise ops that are more than one ufunc. They take arrays of one dtype and perhaps `out`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu.elementwise import BLOCK, blockwise
+
+Array = np.ndarray
+
+_BITS = {4: np.int32, 8: np.int64}
+_ZEROS: dict[np.dtype[Any], Array] = {}
+
+
+# -------------------- division --------------------
+
+
+def _check_divisor(dividend: Array, divisor: Array) -> None:
+    if dividend.size and not np.all(divisor):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def divide_integers_down(a: Array, b: Array, out: Array | None = None) -> Array:
+    _check_divisor(a, b)
+    return np.floor_divide(a, b, out=out)
+
+
+def divide_integers_to_zero(a: Array, b: Array, out: Array | None = None) -> Array:
+    _check_divisor(a, b)
+    remainder = np.fmod(a, b)
+    return np.floor_divide(a - remainder, b, out=out)
+
+
+def divide_to_zero(a: Array, b: Array, out: Array | None = None) -> Array:
+    return np.trunc(np.divide(a, b), out=out)
+
+
+def remainder_of_integers(a: Array, b: Array, out: Array | None = None) -> Array:
+    _check_divisor(a, b)
+    return np.remainder(a, b, out=out)
+
+
+# -------------------- powers --------------------
+
+
+def power_of_integers(a: Array, b: Array, out: Array | None = None) -> Array:
+    """Negative powers of anything but 1 and -1 are 0."""
+    result = np.asarray(np.power(a, np.maximum(b, 0), out=out))
+    negative = b < 0
+    if negative.any():
+        ones = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), 0)).astype(a.dtype)
+        np.copyto(result, ones, where=negative)
+    return result
+
+
+def ignoring_exponent(function: Callable[..., Array]) -> Callable[..., Array]:
+    """A function of one array as a power with a known exponent."""
+
+    def power(x: Array, exponent: Array, out: Array | None = None) -> Array:
+        return function(x, out=out)
+
+    return power
+
+
+def ones(x: Array, exponent: Array, out: Array | None = None) -> Array:
+    """The power of 1, and with the exponent 0."""
+    return np.add(np.zeros_like(x), np.ones_like(exponent), out=out)
+
+
+def cube(x: Array, out: Array | None = None) -> Array:
+    return np.multiply(x * x, x, out=out)
+
+
+def reciprocal(x: Array, out: Array | None = None) -> Array:
+    return np.divide(np.ones((), x.dtype), x, out=out)
+
+
+def reciprocal_sqrt(x: Array, out: Array | None = None) -> Array:
+    return reciprocal(np.sqrt(x), out=out)
+
+
+def reciprocal_square(x: Array, out: Array | None = None) -> Array:
+    return reciprocal(x * x, out=out)
+
+
+# -------------------- signs --------------------
+
+
+def copy(x: Array, out: Array | None = None) -> Array:
+    """Rounding and conjugating leave integers as they are."""
+    if out is None:
+        return x.copy()
+    np.copyto(out, x)
+    return out
+
+
+def sign(x: Array, out: Array | None = None) -> Array:
+    """0 for nan, as in torch."""
+    return np.subtract(x > 0, x < 0, out=out, dtype=x.dtype)
+
+
+def sign_of_complex(x: Array, out: Array | None = None) -> Array:
+    size = np.abs(x)
+    result = np.asarray(np.divide(x, size, out=out))
+    np.copyto(result, 0, where=size == 0)
+    return result
+
+
+def angle(x: Array, out: Array | None = None) -> Array:
+    result = np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))
+    result = np.where(np.isnan(x), x, result)
+    return result if out is None else copy(result, out)
+
+
+def angle_of_complex(x: Array, out: Array | None = None) -> Array:
+    return np.arctan2(x.imag, x.real, out=out)
+
+
+# -------------------- rounding --------------------
+
+
+def round_decimals(x: Array, decimals: int, out: Array | None = None) -> Array:
+    scale = x.dtype.type(10.0 ** abs(decimals))
+    if decimals < 0:
+        return np.multiply(np.rint(x / scale), scale, out=out)
+    return np.divide(np.rint(x * scale), scale, out=out)
+
+
+# -------------------- choosing --------------------
+
+
+def choose(condition: Array, a: Array, b: Array, out: Array | None = None) -> Array:
+    result = np.where(condition, a, b)
+    return result if out is None else copy(result, out)
+
+
+def clamp(x: Array, low: Array, high: Array, out: Array | None = None) -> Array:
+    return np.minimum(np.maximum(x, low), high, out=out)
+
+
+def keep(x: Array, mask: Array, out: Array) -> None:
+    """`x` where the mask is set, else 0, also for inf and nan: floats are multiplied as the integers with their bits."""
+    if x.dtype.kind == "f":
+        bits = _BITS[x.itemsize]
+        x, out = x.view(bits), out.view(bits)
+    np.multiply(x, mask, out=out)
+
+
+@blockwise(arrays=1)
+def relu(out: Array, x: Array) -> None:
+    """The maximum with an array of zeros is three times as fast as with one zero."""
+    zeros = _ZEROS.get(x.dtype)
+    if zeros is None:
+        zeros = _ZEROS.setdefault(x.dtype, np.zeros(BLOCK, x.dtype))
+    np.maximum(x, zeros[: x.size] if x.ndim == 1 and x.size <= BLOCK else zeros[0], out=out)
+
+
+@blockwise(arrays=2)
+def threshold_backward(out: Array, x: Array, grad: Array, threshold: float) -> None:
+    keep(grad, ~(x <= x.dtype.type(threshold)), out)
+
+
+@blockwise(arrays=1)
+def leaky_relu(out: Array, x: Array, slope: float) -> None:
+    pick = np.maximum if slope <= 1 else np.minimum
+    pick(x, x * x.dtype.type(slope), out=out)
+
+
+@blockwise(arrays=2)
+def leaky_relu_backward(out: Array, x: Array, grad: Array, slope: float) -> None:
+    np.copyto(out, np.where(x > 0, grad, grad * x.dtype.type(slope)))
+
+
+# -------------------- three operands --------------------
+
+
+def lerp(start: Array, end: Array, weight: Array, out: Array | None = None) -> Array:
+    """Exact at both ends: the formula starts from the end that is nearer."""
+    difference = end - start
+    near_start = np.abs(weight) < 0.5
+    if near_start.ndim == 0:
+        if near_start:
+            return np.add(start, weight * difference, out=out)
+        return np.subtract(end, difference * (1 - weight), out=out)
+    return choose(near_start, start + weight * difference, end - difference * (1 - weight), out=out)
+
+
+def addcmul(x: Array, a: Array, b: Array, value: Any, out: Array | None = None) -> Array:
+    return np.add(x, _scaled(a, value) * b, out=out)
+
+
+def addcdiv(x: Array, a: Array, b: Array, value: Any, out: Array | None = None) -> Array:
+    return np.add(x, _scaled(a, value) / b, out=out)
+
+
+def _scaled(x: Array, factor: Any) -> Array:
+    return x if factor == 1 else x * np.asarray(factor).astype(x.dtype)
+
+
+def add_scaled(a: Array, b: Array, alpha: Any, out: Array | None = None) -> Array:
+    return np.add(a, _scaled(b, alpha), out=out)
+
+
+def subtract_scaled(a: Array, b: Array, alpha: Any, out: Array | None = None) -> Array:
+    return np.subtract(a, _scaled(b, alpha), out=out)

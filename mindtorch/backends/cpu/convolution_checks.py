@@ -1,0 +1,142 @@
+"""The arguments of a convolution, checked with torch's texts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mindtorch.backends.cpu import checks
+from mindtorch.backends.cpu.convolution import Geometry
+
+
+def geometry_of(
+    dims: int,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    output_padding: list[int],
+    groups: int,
+) -> Geometry:
+    """The geometry for so many spatial dimensions; a list of one number stands for all of them."""
+    sides = (("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding))
+    return Geometry(*(_per_dimension(values, name, dims) for name, values in sides), groups)
+
+
+def _per_dimension(values: list[int], name: str, dims: int) -> tuple[int, ...]:
+    if len(values) == 1:
+        return tuple(values) * dims
+    if len(values) != dims:
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
+            f"dimensions, but got {name}={list(values)}"
+        )
+    return tuple(values)
+
+
+def check_input(
+    input: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, geometry: Geometry, transposed: bool
+) -> None:
+    _check_geometry(geometry)
+    if input.ndim != weight.ndim:
+        raise RuntimeError(
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight.shape)}, "
+            f"but got {input.ndim}-dimensional input of size {list(input.shape)} instead"
+        )
+    _check_groups(weight, geometry.groups)
+    _check_channels(input, weight, geometry.groups, transposed)
+    _check_bias(weight, bias, geometry.groups, transposed)
+    if transposed:
+        _check_transposed_size(input, weight, geometry)
+    else:
+        _check_size(input, weight, geometry)
+        if any(geometry.output_padding):
+            raise RuntimeError(
+                "output_padding is not supported for non-transposed convolutions; got: "
+                f"{checks.times(geometry.output_padding, ' ')}"
+            )
+    checks.expect_dtype(weight, input)
+    if bias is not None and bias.dtype != input.dtype:
+        raise RuntimeError(
+            f"Input type ({checks.c_name(input)}) and bias type ({checks.c_name(bias)}) should be the same"
+        )
+
+
+def _check_geometry(geometry: Geometry) -> None:
+    if min(geometry.padding) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(geometry.output_padding) < 0:
+        raise RuntimeError("negative output_padding is not supported")
+    if min(geometry.stride) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
+    if min(geometry.dilation) <= 0:
+        raise RuntimeError(f"dilation should be greater than zero, but got {list(geometry.dilation)}")
+    if geometry.groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+
+
+def _check_groups(weight: np.ndarray, groups: int) -> None:
+    if weight.shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(weight.shape)} instead"
+        )
+    if weight.shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{list(weight.shape)}] instead"
+        )
+
+
+def _check_channels(input: np.ndarray, weight: np.ndarray, groups: int, transposed: bool) -> None:
+    expected = weight.shape[0] if transposed else weight.shape[1] * groups
+    if input.shape[1] != expected:
+        what = "transposed=1" if transposed else f"groups={groups}"
+        raise RuntimeError(
+            f"Given {what}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
+            f"{expected} channels, but got {input.shape[1]} channels instead"
+        )
+
+
+def _check_bias(weight: np.ndarray, bias: np.ndarray | None, groups: int, transposed: bool) -> None:
+    expected = weight.shape[1] * groups if transposed else weight.shape[0]
+    if bias is not None and bias.shape != (expected,):
+        given = "transposed=1, " if transposed else ""
+        raise RuntimeError(
+            f"Given {given}weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {expected} "
+            f"elements, but got bias of size {list(bias.shape)} instead"
+        )
+
+
+def _check_size(input: np.ndarray, weight: np.ndarray, geometry: Geometry) -> None:
+    padded = [n + 2 * p for n, p in zip(input.shape[2:], geometry.padding)]
+    kernel = [d * (k - 1) + 1 for k, d in zip(weight.shape[2:], geometry.dilation)]
+    if any(n < k for n, k in zip(padded, kernel)):
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({checks.times(padded)}). "
+            f"Kernel size: ({checks.times(kernel)}). Kernel size can't be greater than actual input size"
+        )
+
+
+def _check_transposed_size(input: np.ndarray, weight: np.ndarray, geometry: Geometry) -> None:
+    _check_output_padding(geometry)
+    size = geometry.transposed_size(input.shape[2:], weight.shape[2:])
+    if min(size) < 1:
+        raise RuntimeError(
+            f"Given input size per channel: ({checks.times(input.shape[2:])}). Calculated output size per channel: "
+            f"({checks.times(size)}). Output size is too small"
+        )
+
+
+def _check_output_padding(geometry: Geometry) -> None:
+    limits = map(max, geometry.stride, geometry.dilation)
+    if all(extra < limit for extra, limit in zip(geometry.output_padding, limits)):
+        return
+    names = ("depth", "height", "width")[-max(2, len(geometry.stride)) :]
+    values = {key: getattr(geometry, key) for key in ("output_padding", "stride", "dilation")}
+    if len(geometry.stride) == 1:  # torch computes one dimension as two
+        values = {"output_padding": (0, *values["output_padding"])} | {
+            key: (1, *values[key]) for key in ("stride", "dilation")
+        }
+    listed = (f"{key}_{name}: {value}" for key in values for name, value in zip(names, values[key]))
+    raise RuntimeError(
+        f"output padding must be smaller than either stride or dilation, but got {' '.join(listed)}"
+    )

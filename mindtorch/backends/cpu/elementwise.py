@@ -1,0 +1,287 @@
+"""Elementwise kernels: from a NumPy computation per dtype to a kernel that promotes, broadcasts and lays out as torch.
+
+A kernel is made by a factory from an `Op`. Its first lines are the short cut: same dtype, layouts that NumPy and torch
+treat alike, no `out`; one quiet call of the computation, and done. Everything else, and every error, goes the long way
+through `compute`, which gives the same result.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mindtorch import iterator
+from mindtorch.backends.cpu.quiet import quiet, run_quietly
+from mindtorch.backends.cpu.strided import allocate
+from mindtorch.dtype import FROM_NUMPY
+from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, common_dtype
+
+Array = np.ndarray
+NumpyDtype = np.dtype[Any]
+Loop = Callable[..., Array]
+Refusal = Callable[[NumpyDtype], Exception]
+
+FLOATS = (FLOAT, DOUBLE)
+NUMBERS = (*INTEGRAL, *FLOATS, *COMPLEX)
+REAL_NUMBERS = (*INTEGRAL, *FLOATS)
+ALL = (BOOL, *NUMBERS)
+
+# What a short cut raises when the long way must decide: no loop for the dtype or the kind of number (KeyError), shapes
+# that don't broadcast (ValueError), arrays of another backend (TypeError), a quiet context that is in use and the
+# errors of the computation itself (RuntimeError), numbers that don't fit (OverflowError).
+SHORT_CUT_FAILED = (KeyError, ValueError, TypeError, RuntimeError, OverflowError)
+
+
+def loops(function: Loop, supported: Iterable[NumpyDtype] = ALL) -> dict[NumpyDtype, Loop]:
+    """The same computation for all these dtypes."""
+    return dict.fromkeys(supported, function)
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """How an elementwise op computes.
+
+    `loops` holds the computations by dtype, called with arrays and perhaps `out`. float16 and bfloat16 have none: they
+    are computed in float32 and rounded once. `compute_dtype` gives the dtype of the computation from the operands,
+    `result_dtype` that of the result from it. `refusals` holds the exceptions for the dtypes that torch refuses.
+    `exact_numbers`: with float16 and bfloat16 a number is not rounded to the dtype first. `same_dtype_out`: `out` must
+    have the dtype of the result, as it must for ops of one operand that don't promote.
+    """
+
+    loops: Mapping[NumpyDtype, Loop]
+    compute_dtype: Callable[..., NumpyDtype] = common_dtype
+    result_dtype: Callable[[NumpyDtype], NumpyDtype] | None = None
+    refusals: Mapping[NumpyDtype, Refusal] = field(default_factory=dict)
+    exact_numbers: bool = False
+    same_dtype_out: bool = False
+
+
+# -------------------- numbers as arrays --------------------
+
+
+class _Constants(dict[Any, Array]):
+    """0-d arrays of one dtype by number: an array costs a ufunc half of what a Python number does."""
+
+    def __init__(self, dtype: NumpyDtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+
+    def __missing__(self, number: complex) -> Array:
+        array = constant(number, self.dtype)
+        if len(self) >= 1024:
+            self.clear()
+        if number or type(number) is not float:  # 0.0 and -0.0 are the same key
+            self[number] = array
+        return array
+
+
+def constant(number: complex, dtype: NumpyDtype) -> Array:
+    """A 0-d array. Integers that don't fit wrap around, as in torch."""
+    return np.asarray(number).astype(dtype)
+
+
+# Only pairs of number and dtype whose result has the dtype of the array.
+CONSTANTS: dict[type, dict[NumpyDtype, _Constants]] = {
+    float: {dtype: _Constants(dtype) for dtype in (*FLOATS, *COMPLEX)},
+    int: {dtype: _Constants(dtype) for dtype in NUMBERS},
+    bool: {dtype: _Constants(dtype) for dtype in ALL},
+}
+
+
+# -------------------- kernels --------------------
+
+
+def unary(op: Op) -> Callable[..., Array]:
+    """A kernel of one operand."""
+    fast = op.loops
+
+    def kernel(input: Array, out: Array | None = None) -> Array:
+        if out is None and (loop := fast.get(input.dtype)):
+            ndim = input.ndim
+            if ndim == 1 or (ndim and input.flags.c_contiguous):
+                try:
+                    return run_quietly(loop, input)
+                except SHORT_CUT_FAILED:
+                    pass
+        return compute(op, (input,), out)
+
+    return kernel
+
+
+def binary(op: Op) -> Callable[..., Array]:
+    """A kernel of an array and an array or a Python number."""
+    fast = op.loops
+    may_write_in_place = op.result_dtype is None
+
+    def kernel(input: Array, other: Any, out: Array | None = None) -> Array:
+        if loop := fast.get(input.dtype):
+            try:
+                if type(other) is not Array:
+                    operand = CONSTANTS[type(other)][input.dtype][other]
+                    friendly = input.ndim == 1 or is_plain(input)
+                else:
+                    operand = other
+                    friendly = other.dtype is input.dtype and (input.ndim < 2 > other.ndim or are_plain(input, other))
+                if friendly:
+                    if out is None:
+                        result = run_quietly(loop, input, operand)
+                        return result if type(result) is Array else np.asarray(result)
+                    if out is input and may_write_in_place and are_apart(out, operand):
+                        return run_quietly(loop, input, operand, out)
+            except SHORT_CUT_FAILED:
+                pass
+        return compute(op, (input, other), out)
+
+    return kernel
+
+
+def is_plain(array: Array) -> bool:
+    """Row-major, and no strides of size-1 dimensions that could matter for the order of dimensions."""
+    return array.ndim > 0 and array.flags.c_contiguous and 1 not in array.shape
+
+
+def are_plain(a: Array, b: Array) -> bool:
+    """Whether NumPy lays out a result for these two as torch does: row-major."""
+    if not (a.flags.c_contiguous and b.flags.c_contiguous):
+        return False
+    return a.shape == b.shape or not (1 in a.shape or 1 in b.shape)
+
+
+def are_apart(out: Array, operand: Array) -> bool:
+    """Whether `out` can be written while `operand` is read: surely, when both own their memory."""
+    return out.flags.c_contiguous and out.base is None and operand.base is None
+
+
+# -------------------- the long way --------------------
+
+_WIDE = {HALF: FLOAT, BFLOAT16: FLOAT}
+
+
+def widened(dtype: NumpyDtype) -> NumpyDtype:
+    """The dtype in which an op on arrays of `dtype` is computed."""
+    return _WIDE.get(dtype, dtype)
+
+
+def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params: Any) -> Array:
+    """Runs an op on arrays and Python numbers; `params` are handed to the computation as they are."""
+    if out is None and (loop := _direct_loop(op, operands)):
+        result = quiet(loop, *operands, *params)
+        return result if type(result) is Array else np.asarray(result)
+    arrays = [operand for operand in operands if hasattr(operand, "ndim")]
+    iterator.check_devices(arrays)
+    dtype = op.compute_dtype(*operands)
+    result_dtype = op.result_dtype(dtype) if op.result_dtype else dtype
+    if out is not None and (op.same_dtype_out or _keeps_dtype(op, operands)):
+        _check_same_dtype(out, result_dtype)
+    target = destination(arrays, dtype, result_dtype, out)
+    if dtype in op.refusals:
+        raise op.refusals[dtype](dtype)
+    working = widened(dtype)
+    inputs = [_convert(operand, dtype, working, op.exact_numbers) for operand in operands]
+    _run(op.loops[working], (*inputs, *params), target, result_dtype, may_overlap=out is not None)
+    return target
+
+
+def _keeps_dtype(op: Op, operands: tuple[Any, ...]) -> bool:
+    return len(operands) == 1 and op.compute_dtype is common_dtype and op.result_dtype is None
+
+
+def _check_same_dtype(out: Array, dtype: NumpyDtype) -> None:
+    if out.dtype != dtype:
+        found, expected = FROM_NUMPY[out.dtype].storage_name, FROM_NUMPY[dtype].storage_name
+        raise RuntimeError(f"Found dtype {found} but expected {expected}")
+
+
+def _direct_loop(op: Op, operands: tuple[Any, ...]) -> Loop | None:
+    """The computation, when all operands are row-major arrays of one shape and of a dtype that it takes as it is."""
+    first = operands[0]
+    if type(first) is not Array or not first.flags.c_contiguous:
+        return None
+    for operand in operands[1:]:
+        if type(operand) is not Array or operand.dtype is not first.dtype or operand.shape != first.shape:
+            return None
+        if not operand.flags.c_contiguous:
+            return None
+    return op.loops.get(first.dtype)
+
+
+def _convert(operand: Any, dtype: NumpyDtype, working: NumpyDtype, exact_numbers: bool) -> Array:
+    """An operand as an array of the dtype in which the op computes."""
+    if not hasattr(operand, "ndim"):
+        operand = constant(operand, working if exact_numbers else dtype)
+    if operand.dtype == working:
+        return operand
+    if operand.dtype != dtype and not (exact_numbers and operand.ndim == 0):
+        operand = quiet(operand.astype, dtype)
+    return quiet(operand.astype, working)
+
+
+def destination(arrays: list[Array], dtype: NumpyDtype, result_dtype: NumpyDtype, out: Array | None) -> Array:
+    """The array that takes the result of computing in `dtype`: `out` if it can, else a new one with torch's strides."""
+    shape, strides = iterator.result_layout(arrays, dtype)
+    if out is not None:
+        iterator.check_overlap(out, arrays)
+        if any(out is array for array in arrays):
+            iterator.check_inplace_shape(out, shape)
+        iterator.check_result_dtype(result_dtype, out.dtype)
+        if not iterator.needs_resize(out, shape):
+            return out
+        result_dtype = out.dtype
+    return new_array(shape, strides, result_dtype)
+
+
+def new_array(shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: NumpyDtype) -> Array:
+    """An array with these strides, in elements; None stands for row-major."""
+    if strides is None:
+        return np.empty(shape, dtype)
+    return allocate(shape, tuple([stride * dtype.itemsize for stride in strides]), dtype)
+
+
+def _run(loop: Loop, inputs: tuple[Any, ...], target: Array, dtype: NumpyDtype, may_overlap: bool) -> None:
+    """Computes into `target`; `dtype` is that of the result before it is converted to the dtype of `target`."""
+    if target.dtype == dtype and widened(dtype) == dtype and (isinstance(loop, np.ufunc) or not may_overlap):
+        quiet(loop, *inputs, out=target)
+        return
+    result = quiet(loop, *inputs)
+    if result.dtype != dtype:
+        result = quiet(result.astype, dtype)
+    quiet(np.copyto, target, result, casting="unsafe")
+
+
+# -------------------- computations of several passes --------------------
+
+BLOCK = 1 << 14  # elements: a handful of such arrays fit into the level-2 cache
+
+
+def blockwise(arrays: int) -> Callable[[Callable[..., None]], Loop]:
+    """Makes a computation of a `step(out, *arrays, *params)` that writes `out`, and runs it block by block.
+
+    What a step allocates stays in the cache that way. The decorated function takes `arrays` arrays, then the params.
+    """
+
+    def decorate(step: Callable[..., None]) -> Loop:
+        def loop(*args: Any, out: Array | None = None) -> Array:
+            inputs, params = args[:arrays], args[arrays:]
+            if out is None:
+                out = np.empty(np.broadcast_shapes(*[each.shape for each in inputs]), inputs[0].dtype)
+            flat = _flattened((out, *inputs)) if out.size > BLOCK else None
+            if flat is None:  # NumPy makes 0-d intermediates scalars, which a step cannot write to
+                step(*[each if each.ndim else each.reshape(1) for each in (out, *inputs)], *params)
+                return out
+            for start in range(0, out.size, BLOCK):
+                step(*[each[start : start + BLOCK] for each in flat], *params)
+            return out
+
+        return loop
+
+    return decorate
+
+
+def _flattened(arrays: tuple[Array, ...]) -> list[Array] | None:
+    """1-d views of arrays of one shape in their common memory order, or None."""
+    order = sorted(range(arrays[0].ndim), key=lambda dim: -arrays[0].strides[dim])
+    turned = [array.transpose(order) for array in arrays if array.shape == arrays[0].shape]
+    if len(turned) < len(arrays) or not all(array.flags.c_contiguous for array in turned):
+        return None
+    return [array.reshape(-1) for array in turned]

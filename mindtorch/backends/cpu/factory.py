@@ -1,0 +1,285 @@
+"""Kernels that make arrays: from nothing, like another array, and as copies; and those that fill one."""
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch import iterator, state
+from mindtorch.backends import geometry
+from mindtorch.backends.cpu.casting import cast, checked_number, copy_into, deliver
+from mindtorch.backends.cpu.checks import not_implemented, scalar_name
+from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
+from mindtorch.backends.cpu.strided import allocate, strides_of
+from mindtorch.backends.cpu.strided import empty_like as new_like
+from mindtorch.device import as_device
+from mindtorch.dispatch.keys import backend_for_device
+from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dtype import FROM_NUMPY
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
+from mindtorch.promotion import number_dtype
+
+Array = np.ndarray
+
+
+# -------------------- from nothing --------------------
+
+
+def empty(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, out=None):
+    if out is not None:
+        return _resized(out, size)
+    if memory_format is not None and memory_format is not contiguous_format:
+        return _empty_formatted(size, _numpy(dtype), memory_format)
+    try:
+        return np.empty(size, _numpy(dtype))
+    except ValueError:
+        geometry.check_sizes(size)
+        raise
+
+
+def empty_strided(size, stride, dtype=None, layout=None, device=None, pin_memory=None):
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
+        )
+    geometry.check_sizes(size)
+    if any(each < 0 for each in stride):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
+    wanted = _numpy(dtype)
+    return allocate(tuple(size), tuple([each * wanted.itemsize for each in stride]), wanted)
+
+
+def zeros(size, dtype=None, layout=None, device=None, pin_memory=None, out=None):
+    if out is None:
+        try:
+            return np.zeros(size, (dtype or state.default_dtype).numpy)
+        except ValueError:
+            pass
+    if any(extent < 0 for extent in size):
+        raise RuntimeError("zeros: Dimension size must be non-negative.")
+    return _filled(_resized(out, size), 0)
+
+
+def ones(size, dtype=None, layout=None, device=None, pin_memory=None, out=None):
+    return _filled(empty(size, dtype, out=out), 1)
+
+
+def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None, out=None):
+    target = _resized(out, size) if out is not None else empty(size, dtype or FROM_NUMPY[number_dtype(fill_value)])
+    return fill(target, fill_value, target)
+
+
+def eye(n, dtype=None, layout=None, device=None, pin_memory=None, out=None):
+    return eye_m(n, n, dtype, out=out)
+
+
+def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None, out=None):
+    for name, extent in (("n", n), ("m", m)):
+        if extent < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {extent}")
+    result = _resized(out, (n, m)) if out is not None else np.empty((n, m), _numpy(dtype))
+    result.fill(0)
+    np.einsum("ii->i", result[: min(n, m), : min(n, m)])[...] = 1
+    return result
+
+
+def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None, out=None):
+    wanted = out.dtype if out is not None else _numpy(dtype) if dtype else _range_dtype(start, end, step)
+    if wanted.kind in "bc":
+        raise not_implemented("arange_cpu", np.empty(0, wanted))
+    length = arange_length(start, end, step, wanted)
+    return deliver(arange_values(start, step, length, wanted).astype(wanted, copy=False), out)
+
+
+def _range_dtype(*numbers: Any) -> np.dtype:
+    whole = all(isinstance(number, int) for number in numbers)
+    return np.dtype(np.int64) if whole else state.default_dtype.numpy
+
+
+def linspace(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None, out=None):
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    wanted = out.dtype if out is not None else _line_dtype(dtype, start, end)
+    if wanted.kind == "b":
+        raise not_implemented("linspace_cpu", np.empty(0, wanted))
+    return deliver(linspace_values(start, end, steps, wanted).astype(wanted, copy=False), out)
+
+
+def _line_dtype(dtype: Dtype | None, start: Any, end: Any) -> np.dtype:
+    default = state.default_dtype
+    if isinstance(start, builtins.complex) or isinstance(end, builtins.complex):
+        return _numpy(dtype or default.to_complex())
+    return _numpy(dtype)
+
+
+# -------------------- like another array --------------------
+
+
+def empty_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    if device is not None and as_device(device).type != "cpu":
+        return _empty_elsewhere(input, dtype, device, memory_format)
+    wanted = input.dtype if dtype is None else dtype.numpy
+    if memory_format is None or memory_format is preserve_format:
+        return new_like(input, wanted)
+    if memory_format is contiguous_format:
+        return np.empty(input.shape, wanted)
+    return _empty_formatted(input.shape, wanted, memory_format)
+
+
+def zeros_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _fill_anywhere(empty_like(input, dtype, layout, device, pin_memory, memory_format), 0)
+
+
+def ones_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _fill_anywhere(empty_like(input, dtype, layout, device, pin_memory, memory_format), 1)
+
+
+def full_like(input, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _fill_anywhere(empty_like(input, dtype, layout, device, pin_memory, memory_format), fill_value)
+
+
+def _empty_formatted(size: Sequence[int], dtype: np.dtype, memory_format: memory_format) -> Array:
+    """A new array in a channels-last format."""
+    return allocate(tuple(size), formatted_strides(size, dtype.itemsize, memory_format), dtype)
+
+
+def formatted_strides(size: Sequence[int], unit: int, memory_format: memory_format) -> tuple[int, ...]:
+    """The strides of a dense array in a memory format that has strides of its own."""
+    rank = _RANKS.get(memory_format)
+    if rank is None:
+        name = "Preserve" if memory_format is preserve_format else "Contiguous"
+        raise RuntimeError(f"unsupported memory format {name}")
+    if len(size) != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {memory_format._name} format")
+    return geometry.channels_last_strides(size, unit)
+
+
+_RANKS = {channels_last: 4, channels_last_3d: 5}
+
+
+# -------------------- other backends --------------------
+
+
+def _empty_elsewhere(input: Array, dtype: Dtype | None, device: Any, memory_format: memory_format | None) -> Any:
+    """An array of another backend with the geometry that `empty_like` gives."""
+    model = empty_like(input, None, None, None, None, memory_format)
+    strides = tuple([stride // model.itemsize for stride in strides_of(model)])
+    make = kernel_table("empty_strided")[backend_for_device(as_device(device).type)]
+    return make(model.shape, strides, dtype or FROM_NUMPY[input.dtype], None, device, None)
+
+
+def _fill_anywhere(target: Any, value: Any) -> Any:
+    if type(target) is Array:
+        return fill(target, value, target)
+    return kernel_table("fill.Scalar")[type(target)](target, value, target)
+
+
+# -------------------- copies --------------------
+
+
+def clone(input, memory_format=None):
+    if memory_format is None and input.flags.c_contiguous and 1 not in input.shape and input.size:
+        return input.copy()
+    result = empty_like(input, None, None, None, None, memory_format)
+    np.copyto(result, input)
+    return result
+
+
+def copy(input, src, non_blocking=False):
+    """Writes `src`, broadcast and converted, to `input`."""
+    if type(src) is not Array:
+        src = _fetched(src)
+    if src.shape != input.shape:
+        iterator.check_inplace_shape(input, iterator.broadcast_shapes(input.shape, src.shape))
+    if 0 in input.strides and input.size:
+        iterator.check_overlap(input, ())
+    copy_into(input, src)
+    return input
+
+
+def _fetched(src: Any) -> Array:
+    """The elements of a Python number or of another backend's array."""
+    return src.to_numpy() if hasattr(src, "to_numpy") else np.asarray(src)
+
+
+def to_copy(
+    input, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None
+):
+    target = empty_like(input, dtype, layout, device, pin_memory, memory_format)
+    if type(target) is not Array:
+        return kernel_table("copy_")[type(target)](target, input, non_blocking)
+    copy_into(target, input)
+    return target
+
+
+# -------------------- filling --------------------
+
+
+def fill(input, value, out=None):
+    if isinstance(value, Array):
+        if value.ndim:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+            )
+        value = value.item()
+    target = new_like(input) if out is None else _resized(out, input.shape)
+    return _filled(target, checked_number(value, target.dtype))
+
+
+def zero(input):
+    return _filled(input, 0)
+
+
+def _filled(target: Array, value: Any) -> Array:
+    if target.flags.c_contiguous:
+        target.fill(value)
+    else:
+        np.copyto(target, value, casting="unsafe")
+    return target
+
+
+def _resized(out: Array, size: Sequence[int]) -> Array:
+    """`out`, or a new array of its dtype when it has another shape."""
+    if not iterator.needs_resize(out, tuple(size)):
+        return out
+    geometry.check_sizes(size)
+    return np.empty(size, out.dtype)
+
+
+def _numpy(dtype: Dtype | None) -> np.dtype:
+    return (dtype or state.default_dtype).numpy
+
+
+# -------------------- complex numbers from parts --------------------
+
+
+def complex(real, imag, out=None):
+    if real.dtype.char not in "fde" or imag.dtype.char not in "fde":
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {scalar_name(real)} and "
+            f"{scalar_name(imag)}"
+        )
+    if real.dtype != imag.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {scalar_name(real)} but got scalar type {scalar_name(imag)} for second "
+            "argument"
+        )
+    wanted = FROM_NUMPY[real.dtype].to_complex().numpy
+    if out is not None and out.dtype != wanted:
+        raise RuntimeError(
+            f"Expected object of scalar type {FROM_NUMPY[wanted].storage_name} but got scalar type {scalar_name(out)} "
+            "for argument 'out'"
+        )
+    shape, strides = iterator.result_layout([real, imag])
+    if out is None or iterator.needs_resize(out, shape):
+        out = np.empty(shape, wanted) if strides is None else _allocate_elements(shape, strides, wanted)
+    out.real, out.imag = real, imag
+    return out
+
+
+def _allocate_elements(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> Array:
+    return allocate(shape, tuple([stride * dtype.itemsize for stride in strides]), dtype)

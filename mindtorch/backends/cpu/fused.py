@@ -1,0 +1,36 @@
+"""Fused multiply-add, which NumPy lacks: x * y + z with one rounding, for results that have torch's last bit."""
+
+import numpy as np
+
+Array = np.ndarray
+_SPLITTER = 2.0**27 + 1  # splits a double into two halves whose products are exact
+
+
+def fused_multiply_add(x: Array, y: Array | float, z: Array | float) -> Array:
+    """x * y + z for float32 or float64 arrays `x`."""
+    return _fused_double(x, y, z) if x.dtype == np.float64 else _fused_single(x, y, z)
+
+
+def _fused_single(x: Array, y: Array | float, z: Array | float) -> Array:
+    """In double precision the product is exact, and the second rounding almost never matters."""
+    product = np.multiply(x, y, dtype=np.float64)
+    np.add(product, z, out=product)
+    return product.astype(np.float32)
+
+
+def _fused_double(x: Array, y: Array | float, z: Array | float) -> Array:
+    """Product and sum with the errors that their roundings made, which are then added (Dekker, Knuth)."""
+    product = x * y
+    x_high, x_low = _split(x)
+    y_high, y_low = _split(y)
+    product_error = ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
+    total = product + z
+    other = total - product
+    sum_error = (product - (total - other)) + (z - other)
+    return total + (sum_error + product_error)
+
+
+def _split(x: Array | float) -> tuple:
+    scaled = x * _SPLITTER
+    high = scaled - (scaled - x)
+    return high, x - high

@@ -1,0 +1,317 @@
+"""Kernels of the loss family. The reductions are torch's numbers: 0 none, 1 mean, 2 sum."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from mindtorch.backends.cpu import checks
+from mindtorch.backends.cpu.precision import Arrays, deliver, deliver_all, widen
+from mindtorch.backends.cpu.quiet import quiet
+
+NONE, MEAN, SUM = 0, 1, 2
+
+_LOG_FLOOR = -100  # binary cross entropy clamps log(0)
+_SMALLEST = 1e-12  # and the denominator of its gradient
+
+# -------------------- negative log likelihood --------------------
+
+
+def nll_loss_forward(input, target, weight, reduction, ignore_index, out=None):
+    _check_nll(input, target, weight)
+    losses, weights = _nll_terms(widen(input), target, widen(weight), ignore_index)
+    return deliver_all(_reduce_nll(losses, weights, reduction, input.ndim == 1), input, out)
+
+
+def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
+    _check_nll(input, target, weight)
+    if reduction == NONE and input.ndim == 2:
+        _check_shape(grad_output, target.shape)
+    elif grad_output.ndim > 1 or grad_output.size != 1:
+        raise RuntimeError(f"Expected a single element grad_output tensor, but got: {list(grad_output.shape)}")
+    return _nll_gradient(grad_output, input, target, weight, reduction, ignore_index, total_weight, out)
+
+
+def nll_loss2d_forward(input, target, weight, reduction, ignore_index, out=None):
+    _check_nll2d(input, target, weight)
+    losses, weights = _nll_terms(widen(input), target, widen(weight), ignore_index)
+    return deliver_all(_reduce_nll(losses, weights, reduction, False), input, out)
+
+
+def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
+    _check_nll2d(input, target, weight)
+    return _nll_gradient(grad_output, input, target, weight, reduction, ignore_index, total_weight, out)
+
+
+def _nll_terms(
+    input: np.ndarray, target: np.ndarray, weight: np.ndarray | None, ignore_index: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each target's loss, not weighted, and its weight, 0 where it is ignored; both zero there even if input is NaN."""
+    kept, index = _class_index(target, ignore_index, _classes(input))
+    losses = np.negative(input.reshape(-1).take(_places(input.shape, index), mode="clip"))
+    weights = kept.astype(input.dtype) if weight is None else weight.take(index, mode="clip")
+    if not kept.all():
+        losses, weights = np.where(kept, losses, 0), np.where(kept, weights, 0)
+    return losses, weights
+
+
+def _classes(input: np.ndarray) -> int:
+    return input.shape[min(1, input.ndim - 1)]
+
+
+def _class_index(target: np.ndarray, ignore_index: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which targets are not ignored, and the targets with 0 in place of the others."""
+    kept = target != ignore_index
+    index = np.where(kept, target, 0)
+    wrong = index.astype(np.uint64) >= classes  # so a negative class is too large
+    if wrong.any() and kept.any():
+        raise IndexError(f"Target {index[wrong].flat[0]} is out of bounds.")
+    return kept, index.astype(np.int64, copy=False)
+
+
+def _places(shape: tuple[int, ...], index: np.ndarray) -> np.ndarray:
+    """Where in a flat array of `shape` (images, classes, ...) the chosen class of each image and place lies."""
+    if len(shape) == 1:
+        return index
+    inner = prod(shape[2:])
+    starts = np.arange(shape[0]) * (shape[1] * inner)
+    if inner == 1:
+        return starts.reshape(index.shape) + index
+    return starts.reshape(-1, 1, 1) + index * inner + np.arange(inner).reshape(shape[2:])
+
+
+def _reduce_nll(losses: np.ndarray, weights: np.ndarray, reduction: int, single: bool) -> tuple[np.ndarray, np.ndarray]:
+    weighted = quiet(np.multiply, losses, weights)
+    if reduction == NONE and not single:
+        return weighted, np.zeros((), losses.dtype)
+    total, total_weight = quiet(np.sum, weighted), np.asarray(weights.sum())
+    if reduction == MEAN:
+        total = quiet(np.divide, total, total_weight)
+    return np.asarray(total), total_weight
+
+
+def _nll_gradient(
+    grad_output: np.ndarray,
+    input: np.ndarray,
+    target: np.ndarray,
+    weight: np.ndarray | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: np.ndarray,
+    out: np.ndarray | None,
+) -> np.ndarray:
+    kept, index = _class_index(target, ignore_index, _classes(input))
+    weights = kept if weight is None else widen(weight).take(index, mode="clip")
+    grads = quiet(np.multiply, -widen(grad_output), weights)
+    if reduction == MEAN:
+        grads = quiet(np.divide, grads, widen(total_weight))
+    result = np.zeros(input.size, grads.dtype)
+    places = _places(input.shape, index)
+    result[places[kept]] = grads[kept] if grads.ndim else grads
+    return deliver(result.reshape(input.shape), input, out)
+
+
+def _check_nll(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
+    if not 0 < input.ndim <= 2:
+        raise RuntimeError("input tensor should be 1D or 2D")
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input.ndim == 1 and target.size != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target.size}")
+    if input.ndim == 2 and target.shape != input.shape[:1]:
+        raise RuntimeError(f"size mismatch (got input: {list(input.shape)}, target: {list(target.shape)})")
+    classes = input.shape[-1]
+    if weight is not None and weight.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight.shape)}"
+        )
+    _check_nll_dtypes(input, target, weight, "nll_loss_out_frame")
+
+
+def _check_nll2d(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
+    if target.ndim != 3:
+        raise RuntimeError(
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+            f"{target.ndim}"
+        )
+    if input.ndim != 4:
+        raise RuntimeError(
+            f"only batches of spatial inputs supported (4D tensors), but got input of dimension: {input.ndim}"
+        )
+    if weight is not None and weight.size != input.shape[1]:
+        raise RuntimeError("weight tensor should be defined either for all or no classes")
+    if (input.shape[0], *input.shape[2:]) != target.shape:
+        raise RuntimeError(f"size mismatch (got input: {list(input.shape)} , target: {list(target.shape)}")
+    _check_nll_dtypes(input, target, weight, "nll_loss2d_forward_out_frame")
+
+
+def _check_nll_dtypes(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None, kernel: str) -> None:
+    checks.expect_float(input, kernel)
+    if target.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {checks.scalar_name(target)}")
+    checks.expect_dtype(weight, input)
+
+
+def _check_shape(array: np.ndarray, shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        raise RuntimeError(
+            f"Expected a tensor of dimension {len(shape)} and tensor.size[0] == {shape[0]} but got: dimension "
+            f"{array.ndim} and tensor.size[0] = {array.shape[0] if array.ndim else 0}"
+        )
+
+
+# -------------------- elementwise losses --------------------
+
+
+def mse_loss(input, target, reduction, out=None):
+    _check_operands(input, target, "mse_cpu")
+    return quiet(_finish, _square(_difference(input, target)), reduction, _result_like(input, target), out)
+
+
+def mse_loss_backward(grad_output, input, target, reduction, out=None):
+    return quiet(_mse_gradient, grad_output, input, target, reduction, out)
+
+
+def _mse_gradient(
+    grad_output: np.ndarray, input: np.ndarray, target: np.ndarray, reduction: int, out: np.ndarray | None
+) -> np.ndarray:
+    slope = _difference(input, target)
+    slope *= _mean_factor(2.0, slope.size, reduction)
+    return deliver(slope * widen(grad_output), _result_like(input, target), out)
+
+
+def smooth_l1_loss(input, target, reduction, beta, out=None):
+    _check_operands(input, target, "smooth_l1_cpu")
+    return quiet(_smooth_l1, input, target, reduction, beta, out)
+
+
+def _smooth_l1(
+    input: np.ndarray, target: np.ndarray, reduction: int, beta: float, out: np.ndarray | None
+) -> np.ndarray:
+    size = _difference(input, target)
+    np.abs(size, out=size)
+    if beta:  # near * (2 size - near) / (2 beta) is size² / (2 beta) below beta and size - beta / 2 above it
+        near = np.minimum(size, beta)
+        size += size
+        size -= near
+        size *= near
+        size /= 2 * beta
+    return _finish(size, reduction, _result_like(input, target), out)
+
+
+def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, out=None):
+    return quiet(_smooth_l1_gradient, grad_output, input, target, reduction, beta, out)
+
+
+def _smooth_l1_gradient(
+    grad_output: np.ndarray,
+    input: np.ndarray,
+    target: np.ndarray,
+    reduction: int,
+    beta: float,
+    out: np.ndarray | None,
+) -> np.ndarray:
+    difference = _difference(input, target)
+    slope = np.clip(difference / beta, -1, 1) if beta else np.sign(difference)
+    slope *= _mean_factor(1.0, slope.size, reduction)
+    return deliver(slope * widen(grad_output), _result_like(input, target), out)
+
+
+def binary_cross_entropy(input, target, weight, reduction, out=None):
+    checks.expect_float(input, "binary_cross_entropy")
+    _check_same_dtype(input, target, weight)
+    _check_probabilities(input, "input")
+    _check_probabilities(target, "target")
+    return quiet(_cross_entropy, input, target, weight, reduction, out)
+
+
+def _cross_entropy(
+    input: np.ndarray, target: np.ndarray, weight: np.ndarray | None, reduction: int, out: np.ndarray | None
+) -> np.ndarray:
+    p, y = widen(input), widen(target)
+    losses = (y - 1) * np.maximum(np.log1p(-p), _LOG_FLOOR) - y * np.maximum(np.log(p), _LOG_FLOOR)
+    if weight is not None:
+        losses = losses * widen(weight)
+    return _finish(losses, reduction, input, out)
+
+
+def binary_cross_entropy_backward(grad_output, input, target, weight, reduction, out=None):
+    return quiet(_cross_entropy_gradient, grad_output, input, target, weight, reduction, out)
+
+
+def _cross_entropy_gradient(
+    grad_output: np.ndarray,
+    input: np.ndarray,
+    target: np.ndarray,
+    weight: np.ndarray | None,
+    reduction: int,
+    out: np.ndarray | None,
+) -> np.ndarray:
+    p, y = widen(input), widen(target)
+    grad = widen(grad_output) * (p - y) / np.maximum((1 - p) * p, _SMALLEST)
+    if weight is not None:
+        grad = grad * widen(weight)
+    if reduction == MEAN:
+        grad = grad / input.size
+    return deliver(grad, input, out)
+
+
+def _check_same_dtype(input: np.ndarray, *others: np.ndarray | None) -> None:
+    for other in others:
+        if other is not None and other.dtype != input.dtype:
+            expected, found = checks.scalar_name(input), checks.scalar_name(other)
+            raise RuntimeError(f"Found dtype {found} but expected {expected}")
+
+
+def _check_probabilities(array: np.ndarray, name: str) -> None:
+    if array.size and not (array.min() >= 0 and array.max() <= 1):  # NaN is an error too
+        raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+
+
+# -------------------- shared --------------------
+
+
+def _result_like(input: np.ndarray, target: np.ndarray) -> np.ndarray:
+    return np.empty(0, _promoted(input, target))
+
+
+def _promoted(input: np.ndarray, target: np.ndarray) -> np.dtype:
+    """The floating-point dtype of the two; a 0-d operand does not widen one with dimensions."""
+    if input.dtype == target.dtype:
+        return input.dtype
+    if not (checks.is_float(input) and checks.is_float(target)):
+        return input.dtype if checks.is_float(input) else target.dtype
+    if bool(input.ndim) != bool(target.ndim):
+        return input.dtype if input.ndim else target.dtype
+    if input.dtype.itemsize == target.dtype.itemsize:
+        return np.dtype(np.float32)  # float16 with bfloat16
+    return max(input.dtype, target.dtype, key=lambda dtype: dtype.itemsize)
+
+
+def _check_operands(input: np.ndarray, target: np.ndarray, kernel: str) -> None:
+    if not (checks.is_float(input) or checks.is_float(target)):
+        raise checks.not_implemented(kernel, input)
+
+
+def _difference(input: np.ndarray, target: np.ndarray) -> np.ndarray:
+    dtype = widen(_result_like(input, target)).dtype
+    return np.asarray(quiet(np.subtract, input.astype(dtype, copy=False), target.astype(dtype, copy=False)))
+
+
+def _square(array: np.ndarray) -> np.ndarray:
+    return np.multiply(array, array, out=array) if array.ndim else array * array
+
+
+def _mean_factor(factor: float, count: int, reduction: int) -> float:
+    return factor / count if reduction == MEAN and count else factor
+
+
+def _finish(losses: np.ndarray, reduction: int, like: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """The losses reduced; the mean of nothing is NaN."""
+    if reduction == SUM:
+        losses = losses.sum()
+    elif reduction == MEAN:
+        losses = np.divide(losses.sum(), losses.size, dtype=losses.dtype)
+    return deliver(np.asarray(losses), like, out)

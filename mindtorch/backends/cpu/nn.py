@@ -1,0 +1,327 @@
+"""Kernels of the nn family: convolution, pooling, normalization, embedding, dropout and padding.
+
+A kernel checks its arguments with torch's texts, widens half precision and hands over to the arithmetic next door.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from mindtorch.backends.cpu import checks, normalization, pooling, random
+from mindtorch.backends.cpu.convolution import Geometry, add_bias, correlate, correlate_weight, scatter
+from mindtorch.backends.cpu.convolution_checks import check_input, geometry_of
+from mindtorch.backends.cpu.precision import Arrays, deliver, deliver_all, widen
+from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.lazy import lazy
+
+scipy_sparse = lazy("scipy.sparse")
+
+# -------------------- convolution --------------------
+
+
+def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    geometry = geometry_of(input.ndim - 2, stride, padding, dilation, output_padding, groups)
+    check_input(input, weight, bias, geometry, transposed)
+    size_of = geometry.transposed_size if transposed else geometry.output_size
+    size = size_of(input.shape[2:], weight.shape[2:])
+    move = scatter if transposed else correlate
+    out = quiet(move, widen(input), widen(weight), size, geometry)
+    return deliver(np.ascontiguousarray(add_bias(out, widen(bias))), input)
+
+
+def convolution_backward(
+    grad_output,
+    input,
+    weight,
+    bias_sizes,
+    stride,
+    padding,
+    dilation,
+    transposed,
+    output_padding,
+    groups,
+    output_mask,
+):
+    geometry = geometry_of(input.ndim - 2, stride, padding, dilation, output_padding, groups)
+    grads = quiet(
+        _convolution_grads, widen(grad_output), widen(input), widen(weight), geometry, transposed, output_mask
+    )
+    return deliver_all(grads, input)
+
+
+def _convolution_grads(
+    grad: np.ndarray, input: np.ndarray, weight: np.ndarray, geometry: Geometry, transposed: bool, mask: list[bool]
+) -> Arrays:
+    grad_input = grad_weight = grad_bias = None
+    if mask[0]:
+        move = correlate if transposed else scatter
+        grad_input = np.ascontiguousarray(move(grad, weight, input.shape[2:], geometry))
+    if mask[1]:
+        wide, narrow = (grad, input) if transposed else (input, grad)
+        grad_weight = correlate_weight(wide, narrow, weight.shape[2:], geometry)
+    if mask[2]:
+        grad_bias = grad.sum((0, *range(2, grad.ndim)))
+    return grad_input, grad_weight, grad_bias
+
+
+# -------------------- pooling --------------------
+
+
+def max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out=None):
+    if input.dtype.kind == "b":
+        raise checks.not_implemented("max_pool2d", input)
+    window = pooling.window_of(input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode)
+    values, indices = quiet(pooling.maximum, widen(input), window)
+    if out is None:
+        return deliver(values, input), indices
+    return deliver(values, input, out[0]), deliver(indices, indices, out[1])
+
+
+def max_pool2d_with_indices_backward(
+    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=None
+):
+    window = pooling.window_of(input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode)
+    if grad_output.shape != indices.shape:
+        raise RuntimeError(f"Expected grad_output of shape {list(indices.shape)}, got {list(grad_output.shape)}")
+    grad = quiet(pooling.scatter_to, widen(grad_output), indices, input.shape, window.overlaps())
+    return deliver(grad, input, out)
+
+
+def avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None):
+    window, divisor = _average_window(
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+    return deliver(quiet(pooling.average, widen(input), window, divisor), input, out)
+
+
+def avg_pool2d_backward(
+    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None
+):
+    window, divisor = _average_window(
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+    return deliver(quiet(pooling.spread, widen(grad_output), input.shape, window, divisor), input, out)
+
+
+def _average_window(
+    input: np.ndarray,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> tuple[pooling.Window, np.ndarray | int]:
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    window = pooling.window_of(input, "avg_pool2d", kernel_size, stride, padding, [1], ceil_mode)
+    return window, pooling.divisor_of(window, input.shape[-2:], count_include_pad, divisor_override)
+
+
+def adaptive_avg_pool2d(input, output_size, out=None):
+    checks.expect_float(input, "adaptive_avg_pool2d")
+    pooled = quiet(pooling.adaptive_average, widen(input), tuple(output_size))
+    return deliver(np.ascontiguousarray(pooled), input, out)
+
+
+def adaptive_avg_pool2d_backward(grad_output, input):
+    grad = quiet(pooling.adaptive_spread, widen(grad_output), input.shape)
+    return deliver(np.ascontiguousarray(grad), input)
+
+
+# -------------------- normalization --------------------
+
+
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out=None):
+    checks.expect_float(input, "batch_norm")
+    x = _by_channel(widen(input))
+    result = quiet(_batch_norm, x, widen(weight), widen(bias), running_mean, running_var, training, momentum, eps)
+    normal, *statistics = result
+    like = next((array for array in (weight, running_mean) if array is not None), input)
+    outs = out or (None, None, None)
+    return deliver(normal.reshape(input.shape), input, outs[0]), *deliver_all(statistics, like, outs[1:])
+
+
+def _batch_norm(
+    x: np.ndarray,
+    weight: np.ndarray | None,
+    bias: np.ndarray | None,
+    running_mean: np.ndarray | None,
+    running_var: np.ndarray | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if not training:
+        mean, invstd = widen(running_mean), 1 / np.sqrt(widen(running_var) + eps)
+        nothing = np.empty(0, x.dtype)
+        return normalization.scale_channels(x - mean[:, None], invstd, weight, bias), nothing, nothing
+    mean, variance, centred = normalization.channel_statistics(x)
+    count = x.shape[0] * x.shape[2]
+    normalization.update_running(running_mean, mean, momentum)
+    normalization.update_running(running_var, variance * np.float64(count) / (count - 1), momentum)
+    invstd = 1 / np.sqrt(variance + eps)
+    return normalization.scale_channels(centred, invstd, weight, bias), mean, invstd
+
+
+def native_batch_norm_backward(
+    grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
+):
+    mean, invstd = save_mean, save_invstd
+    if not train:
+        mean, invstd = widen(running_mean), quiet(_reciprocal_deviation, widen(running_var), eps)
+    grad, x = _by_channel(widen(grad_out)), _by_channel(widen(input))
+    grads = quiet(normalization.channel_gradients, grad, x, widen(weight), mean, invstd, train, output_mask)
+    grad_input, *of_parameters = grads
+    if grad_input is not None:
+        grad_input = deliver(grad_input.reshape(input.shape), input)
+    return grad_input, *deliver_all(tuple(of_parameters), input if weight is None else weight)
+
+
+def _reciprocal_deviation(variance: np.ndarray, eps: float) -> np.ndarray:
+    return 1 / np.sqrt(variance + eps)
+
+
+def _by_channel(array: np.ndarray) -> np.ndarray:
+    images, channels = array.shape[:2]
+    return array.reshape(images, channels, prod(array.shape[2:]))
+
+
+def native_layer_norm(input, normalized_shape, weight, bias, eps):
+    _check_layer_norm(input, tuple(normalized_shape), weight, bias)
+    dims = len(normalized_shape)
+    x = normalization.rows_of(widen(input), dims)
+    out, mean, rstd = quiet(normalization.normalize_rows, x, _flat(widen(weight)), _flat(widen(bias)), eps)
+    statistics = (*input.shape[: input.ndim - dims], *(1,) * dims)
+    like = input if weight is None else weight
+    return (
+        deliver(out.reshape(input.shape), input),
+        deliver(mean.reshape(statistics), like),
+        deliver(rstd.reshape(statistics), like),
+    )
+
+
+def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
+    dims = len(normalized_shape)
+    grad, x = (normalization.rows_of(widen(array), dims) for array in (grad_out, input))
+    mean, rstd = widen(mean).reshape(-1, 1), widen(rstd).reshape(-1, 1)
+    grads = quiet(normalization.row_gradients, grad, x, mean, rstd, _flat(widen(weight)), output_mask)
+    shapes = (input.shape, tuple(normalized_shape), tuple(normalized_shape))
+    grads = tuple(array if array is None else array.reshape(shape) for array, shape in zip(grads, shapes))
+    return deliver(grads[0], input) if output_mask[0] else None, *deliver_all(
+        grads[1:], input if weight is None else weight
+    )
+
+
+def _flat(array: np.ndarray | None) -> np.ndarray | None:
+    return None if array is None else array.reshape(-1)
+
+
+def _check_layer_norm(
+    input: np.ndarray, shape: tuple[int, ...], weight: np.ndarray | None, bias: np.ndarray | None
+) -> None:
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and parameter.shape != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(parameter.shape)} and normalized_shape = {list(shape)}"
+            )
+    if input.shape[-len(shape) :] != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {checks.times(shape, ', ')}], "
+            f"but got input of size{list(input.shape)}"
+        )
+    checks.expect_float(input, "LayerNormKernelImpl")
+    parameter = bias if weight is None else weight
+    if parameter is not None and parameter.dtype != input.dtype:
+        if input.dtype.itemsize != 2 or parameter.dtype != np.float32:
+            expected = "Float" if input.dtype.itemsize == 2 else checks.scalar_name(input)
+            raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {expected}")
+
+
+# -------------------- embedding --------------------
+
+
+def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    _check_indices(indices, "embedding")
+    if indices.size and (indices.min() < 0 or indices.max() >= weight.shape[0]):
+        raise IndexError("index out of range in self")
+    return weight.take(indices, axis=0, mode="clip")
+
+
+def _check_indices(indices: np.ndarray, op: str) -> None:
+    if indices.dtype.kind != "i" or indices.dtype.itemsize < 4:
+        name = "CPUBoolType" if indices.dtype.kind == "b" else f"torch.{checks.scalar_name(indices)}Tensor"
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+            f"but got {name} instead (while checking arguments for {op})"
+        )
+
+
+def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
+    _check_indices(indices, "embedding_backward")
+    rows = indices.reshape(-1)
+    grad = widen(grad_output).reshape(rows.size, grad_output.shape[-1])
+    share = np.ones(rows.size, grad.dtype)
+    if scale_grad_by_freq:
+        share /= np.bincount(rows, minlength=num_weights)[rows]
+    if padding_idx >= 0:
+        share[rows == padding_idx] = 0
+        grad = np.where((rows == padding_idx)[:, None], 0, grad)  # NaN times 0 would not be 0
+    return deliver(_sum_rows(grad, rows, share, num_weights), grad_output)
+
+
+def _sum_rows(grad: np.ndarray, rows: np.ndarray, share: np.ndarray, count: int) -> np.ndarray:
+    """Each row of grad, times its share, added to its row of the result: a product with a sparse matrix."""
+    places = scipy_sparse.csc_array((share, rows, np.arange(rows.size + 1)), shape=(count, rows.size))
+    return places @ grad
+
+
+# -------------------- dropout --------------------
+
+
+def native_dropout(input, p, train):
+    if input.size == 0:
+        return input.copy(), np.empty(input.shape, bool)
+    if train is False:
+        return input.copy(), np.ones(input.shape, bool)
+    mask = np.empty(input.shape, bool)
+    random.bernoulli_float(mask, 1 - p)
+    if not checks.is_float(input):
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {checks.scalar_name(input)}"
+        )
+    scale = 0.0 if p == 1 else 1 / (1 - p)
+    return deliver(quiet(np.multiply, widen(input) * mask, np.float32(scale)), input), mask
+
+
+# -------------------- padding --------------------
+
+
+def constant_pad_nd(input, pad, value):
+    if len(pad) % 2:
+        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. "
+            f"Pad length is {len(pad)}while the input has {input.ndim}dimensions."
+        )
+    sides = [(0, 0)] * (input.ndim - len(pad) // 2) + list(zip(pad[::2], pad[1::2]))[::-1]
+    shape = [n + low + high for n, (low, high) in zip(input.shape, sides)]
+    if any(n + min(low, 0) + min(high, 0) < 0 for n, (low, high) in zip(input.shape, sides)):
+        raise RuntimeError("narrow(): length must be non-negative.")
+    out = np.full(shape, value, input.dtype)
+    target = tuple(slice(max(low, 0), n - max(high, 0)) for n, (low, high) in zip(shape, sides))
+    source = tuple(slice(max(-low, 0), n - max(-high, 0)) for n, (low, high) in zip(input.shape, sides))
+    out[target] = input[source]
+    return out
+

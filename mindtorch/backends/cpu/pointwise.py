@@ -1,0 +1,597 @@
+"""Kernels of the pointwise ops: which computation for which dtype, and the arguments that are not operands."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mindtorch import iterator
+from mindtorch.backends.cpu import activations, arithmetic
+from mindtorch.backends.cpu.checks import c_name
+from mindtorch.backends.cpu.elementwise import (
+    ALL,
+    COMPLEX,
+    FLOATS,
+    NUMBERS,
+    REAL_NUMBERS,
+    Op,
+    binary,
+    compute,
+    destination,
+    loops,
+    unary,
+    widened,
+)
+from mindtorch.backends.cpu.numbers import fitting
+from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.refusals import (
+    BOOL_NEGATED,
+    BOOL_SUBTRACTED,
+    INTEGER_ADDCDIV,
+    INTEGRAL_OR_BOOL,
+    ONLY_FLOATING,
+    ONLY_INTEGRAL,
+    TWO_BOOLS_SUBTRACTED,
+    no_complex,
+    not_implemented,
+    refused,
+)
+from mindtorch.dtype import FROM_NUMPY
+from mindtorch.promotion import (
+    BOOL,
+    INTEGRAL,
+    UINT8,
+    common_dtype,
+    first,
+    int_to_float,
+    is_integral,
+    real_of,
+    to_bool,
+)
+from mindtorch.promotion import where as where_dtype
+
+Array = np.ndarray
+Number = complex
+
+REAL = (BOOL, *REAL_NUMBERS)
+INTEGERS = (BOOL, *INTEGRAL)
+
+
+# -------------------- sums and differences --------------------
+
+_add = binary(Op(loops(np.add)))
+_subtract = binary(Op(loops(np.subtract, NUMBERS)))
+_ADD_SCALED = Op(loops(arithmetic.add_scaled))
+_SUBTRACT_SCALED = Op(loops(arithmetic.subtract_scaled, NUMBERS))
+
+
+def add(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:
+    if _is_one(alpha, input, other):
+        return _add(input, other, out)
+    return compute(_ADD_SCALED, (input, other), out, alpha)
+
+
+def sub(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:
+    _check_subtraction(input, other)
+    if _is_one(alpha, input, other):
+        return _subtract(input, other, out)
+    return compute(_SUBTRACT_SCALED, (input, other), out, alpha)
+
+
+def rsub(input: Array, other: Array | Number, alpha: Number = 1) -> Array:
+    _check_subtraction(input, other)
+    _is_one(alpha, input, other)
+    return compute(_SUBTRACT_SCALED, (other, input), None, alpha)
+
+
+def _is_one(alpha: Number, input: Array, other: Array | Number) -> bool:
+    """Whether alpha changes nothing; refuses one of a higher kind than the result."""
+    if type(alpha) is int:
+        return alpha == 1
+    dtype = common_dtype(input, other)
+    if isinstance(alpha, bool) and dtype != BOOL:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if not isinstance(alpha, int) and is_integral(dtype):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and dtype.kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return alpha == 1
+
+
+def _check_subtraction(input: Array, other: Array | Number) -> None:
+    input_is_bool = getattr(input, "dtype", None) == BOOL
+    other_is_bool = other.dtype == BOOL if isinstance(other, Array) else isinstance(other, bool)
+    if input_is_bool or other_is_bool:
+        raise RuntimeError(TWO_BOOLS_SUBTRACTED if input_is_bool and other_is_bool else BOOL_SUBTRACTED)
+
+
+# -------------------- products and quotients --------------------
+
+mul = binary(Op(loops(np.multiply), exact_numbers=True))
+_DIV = Op(loops(np.divide, (*FLOATS, *COMPLEX)), int_to_float, exact_numbers=True)
+div = binary(_DIV)
+_DIV_FLOOR = Op(
+    loops(arithmetic.divide_integers_down, INTEGRAL) | loops(np.floor_divide, FLOATS),
+    refusals=not_implemented("div_floor_cpu", BOOL, *COMPLEX),
+    exact_numbers=True,
+)
+_DIV_TRUNC = Op(
+    loops(arithmetic.divide_integers_to_zero, INTEGRAL) | loops(arithmetic.divide_to_zero, FLOATS),
+    refusals=not_implemented("div_trunc_cpu", BOOL, *COMPLEX),
+    exact_numbers=True,
+)
+_DIV_BY_MODE = {None: _DIV, "floor": _DIV_FLOOR, "trunc": _DIV_TRUNC}
+floor_divide = binary(_DIV_FLOOR)
+remainder = binary(
+    Op(
+        loops(arithmetic.remainder_of_integers, INTEGRAL) | loops(np.remainder, FLOATS),
+        refusals=not_implemented("remainder_cpu", BOOL, *COMPLEX),
+    )
+)
+
+
+def div_mode(input: Array, other: Array | Number, rounding_mode: str | None, out: Array | None = None) -> Array:
+    if rounding_mode not in _DIV_BY_MODE:
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    return compute(_DIV_BY_MODE[rounding_mode], (input, other), out)
+
+
+# -------------------- powers --------------------
+
+_FLOAT_OR_COMPLEX = (*FLOATS, *COMPLEX)
+_POW = Op(
+    loops(arithmetic.power_of_integers, INTEGRAL) | loops(np.power, _FLOAT_OR_COMPLEX),
+    refusals=not_implemented("pow", BOOL),
+)
+# Exponents for which there is something better than the general power. The exponent still takes part in promotion.
+_POWERS = {
+    exponent: Op(loops(arithmetic.ignoring_exponent(function), _FLOAT_OR_COMPLEX))
+    for exponent, function in {
+        0.5: np.sqrt,
+        2: np.square,
+        3: arithmetic.cube,
+        -0.5: arithmetic.reciprocal_sqrt,
+        -1: arithmetic.reciprocal,
+        -2: arithmetic.reciprocal_square,
+    }.items()
+}
+_FIRST_POWERS = {0: Op(loops(arithmetic.ones)), 1: Op(loops(arithmetic.ignoring_exponent(arithmetic.copy)))}
+
+
+def pow(input: Array | Number, exponent: Array | Number, out: Array | None = None) -> Array:
+    if not isinstance(input, Array):
+        return _power_of_number(input, exponent, out)
+    if isinstance(exponent, Array):
+        return compute(_POW, (input, exponent), out)
+    dtype = common_dtype(input, exponent)
+    if dtype in INTEGRAL and exponent.real < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if exponent in _FIRST_POWERS:
+        return compute(_FIRST_POWERS[exponent], (input, exponent), out)
+    if dtype in _FLOAT_OR_COMPLEX and exponent in _POWERS:
+        return compute(_POWERS[exponent], (input, exponent), out)
+    fitting(exponent, dtype)
+    return compute(_POW, (input, exponent), out)
+
+
+def _power_of_number(base: Number, exponent: Array, out: Array | None) -> Array:
+    """The result is row-major whatever the exponent's strides are."""
+    if out is None:
+        out = np.empty(exponent.shape, common_dtype(base, exponent))
+    is_one = base == 1 and not isinstance(base, bool)
+    return compute(_FIRST_POWERS[0] if is_one else _POW, (base, exponent), out)
+
+
+_RECIPROCALS = loops(arithmetic.reciprocal, _FLOAT_OR_COMPLEX)
+sqrt = unary(Op(loops(np.sqrt, _FLOAT_OR_COMPLEX), int_to_float))
+rsqrt = unary(Op(loops(arithmetic.reciprocal_sqrt, _FLOAT_OR_COMPLEX), int_to_float))
+reciprocal = unary(Op(_RECIPROCALS, int_to_float))
+
+
+# -------------------- signs and parts --------------------
+
+_UNCHANGED = loops(arithmetic.copy, INTEGRAL)
+
+neg = unary(Op(loops(np.negative, NUMBERS), refusals=refused(RuntimeError, BOOL_NEGATED, BOOL)))
+_ABS = Op(loops(np.absolute, NUMBERS), result_dtype=real_of, refusals=not_implemented("abs_cpu", BOOL))
+_abs = unary(_ABS)
+_SIGN_OF_REAL = loops(arithmetic.copy, (BOOL,)) | loops(np.sign, INTEGRAL) | loops(arithmetic.sign, FLOATS)
+sign = unary(
+    Op(
+        _SIGN_OF_REAL,
+        refusals=refused(
+            NotImplementedError,
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
+            *COMPLEX,
+        ),
+    )
+)
+sgn = unary(Op(_SIGN_OF_REAL | loops(arithmetic.sign_of_complex, COMPLEX)))
+_angle = unary(
+    Op(
+        loops(arithmetic.angle, FLOATS) | loops(arithmetic.angle_of_complex, COMPLEX),
+        int_to_float,
+        result_dtype=real_of,
+    )
+)
+conj_physical = unary(Op(loops(np.conjugate, COMPLEX)))
+
+
+def angle(input: Array, out: Array | None = None) -> Array:
+    """The angles of complex numbers come row-major whatever the strides of the numbers are."""
+    if out is None and input.dtype in COMPLEX:
+        out = np.empty(input.shape, real_of(input.dtype))
+    return _angle(input, out)
+
+
+def abs(input: Array, out: Array | None = None) -> Array:
+    if out is input and input.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return _abs(input, out)
+
+
+# -------------------- functions of real and complex numbers --------------------
+
+
+def _analytic(function: Any) -> Any:
+    """A kernel of a function that integers are made floating-point for."""
+    return unary(Op(loops(function, _FLOAT_OR_COMPLEX), int_to_float))
+
+
+exp = _analytic(np.exp)
+expm1 = _analytic(np.expm1)
+log = _analytic(np.log)
+log2 = _analytic(np.log2)
+log1p = _analytic(np.log1p)
+sin = _analytic(np.sin)
+cos = _analytic(np.cos)
+tan = _analytic(np.tan)
+tanh = _analytic(np.tanh)
+sigmoid = unary(
+    Op(loops(activations.sigmoid, FLOATS) | loops(activations.sigmoid_of_complex, COMPLEX), int_to_float)
+)
+atan2 = binary(Op(loops(np.arctan2, FLOATS), int_to_float, refusals=not_implemented("atan2_cpu", *COMPLEX)))
+
+_ONLY_FLOATS = INTEGRAL_OR_BOOL
+_TANH_BACKWARD = Op(
+    loops(activations.tanh_backward, _FLOAT_OR_COMPLEX),
+    refusals=not_implemented("tanh_backward_cpu", *_ONLY_FLOATS),
+)
+_SIGMOID_BACKWARD = Op(
+    loops(activations.sigmoid_backward, _FLOAT_OR_COMPLEX),
+    refusals=not_implemented("sigmoid_backward_cpu", *_ONLY_FLOATS),
+)
+
+
+def tanh_backward(grad_output: Array, output: Array, out: Array | None = None) -> Array:
+    return compute(_TANH_BACKWARD, (grad_output, output), out)
+
+
+def sigmoid_backward(grad_output: Array, output: Array, out: Array | None = None) -> Array:
+    return compute(_SIGMOID_BACKWARD, (grad_output, output), out)
+
+
+# -------------------- rounding --------------------
+
+
+def _rounding(function: Any, name: str, refusals: dict[Any, Any]) -> Any:
+    refusals = not_implemented(f"{name}_vml_cpu", BOOL, *COMPLEX) | refusals
+    return unary(Op(_UNCHANGED | loops(function, FLOATS), refusals=refusals))
+
+
+floor = _rounding(np.floor, "floor", no_complex("floor"))
+ceil = _rounding(np.ceil, "ceil", no_complex("ceil"))
+trunc = _rounding(np.trunc, "trunc", no_complex("trunc"))
+round = _rounding(np.rint, "round", {})
+_ROUND_DECIMALS = Op(
+    loops(arithmetic.round_decimals, FLOATS), refusals=not_implemented("round_cpu", *ONLY_FLOATING)
+)
+_ROUND_TO_INTEGERS = Op(
+    loops(arithmetic.round_decimals, FLOATS), refusals=not_implemented("round_vml_cpu", *ONLY_FLOATING)
+)
+
+
+def round_decimals(input: Array, decimals: int, out: Array | None = None) -> Array:
+    return compute(_ROUND_DECIMALS if decimals else _ROUND_TO_INTEGERS, (input,), out, decimals)
+
+
+# -------------------- activation functions --------------------
+
+relu = unary(
+    Op(
+        loops(arithmetic.relu, REAL_NUMBERS),
+        refusals=refused(RuntimeError, "Boolean inputs not supported for relu", BOOL)
+        | refused(NotImplementedError, "clamp is not supported for complex types", *COMPLEX),
+    )
+)
+_THRESHOLD_BACKWARD = Op(
+    loops(arithmetic.threshold_backward, REAL_NUMBERS), refusals=not_implemented("threshold_cpu", BOOL, *COMPLEX)
+)
+_LEAKY_RELU = Op(loops(arithmetic.leaky_relu, FLOATS), refusals=not_implemented("leaky_relu_cpu", *ONLY_FLOATING))
+_LEAKY_RELU_BACKWARD = Op(
+    loops(arithmetic.leaky_relu_backward, FLOATS),
+    refusals=not_implemented("leaky_relu_backward_cpu", *ONLY_FLOATING),
+)
+
+
+def threshold_backward(grad_output: Array, input: Array, threshold: Number, out: Array | None = None) -> Array:
+    return compute(_THRESHOLD_BACKWARD, (input, grad_output), out, threshold)
+
+
+def leaky_relu(input: Array, negative_slope: Number = 0.01, out: Array | None = None) -> Array:
+    return compute(_LEAKY_RELU, (input,), out, negative_slope)
+
+
+def leaky_relu_backward(
+    grad_output: Array, input: Array, negative_slope: float, self_is_result: bool, out: Array | None = None
+) -> Array:
+    if self_is_result and negative_slope < 0:
+        raise RuntimeError(
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This "
+            "is caused by calling in-place forward function with a negative slope, please call out-of-place version "
+            "instead. File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place "
+            "leakRelu backward calculation with negative slope"
+        )
+    return compute(_LEAKY_RELU_BACKWARD, (input, grad_output), out, negative_slope)
+
+
+_NO_GELU = not_implemented("GeluKernelImpl", *ONLY_FLOATING)
+_NO_GELU_BACKWARD = not_implemented("GeluBackwardKernelImpl", *ONLY_FLOATING)
+_GELU = unary(Op(loops(activations.gelu, FLOATS), refusals=_NO_GELU))
+_GELU_TANH = unary(Op(loops(activations.gelu_tanh, FLOATS), refusals=_NO_GELU))
+_GELU_BACKWARD = Op(loops(activations.gelu_backward, FLOATS), refusals=_NO_GELU_BACKWARD)
+_GELU_TANH_BACKWARD = Op(loops(activations.gelu_tanh_backward, FLOATS), refusals=_NO_GELU_BACKWARD)
+
+
+def gelu(input: Array, approximate: str = "none", out: Array | None = None) -> Array:
+    return activations.by_name(approximate, _GELU, _GELU_TANH)(input, out)
+
+
+def gelu_backward(
+    grad_output: Array, input: Array, approximate: str = "none", out: Array | None = None
+) -> Array:
+    op = activations.by_name(approximate, _GELU_BACKWARD, _GELU_TANH_BACKWARD)
+    return compute(op, (grad_output, input), out)
+
+
+silu = unary(
+    Op(
+        loops(activations.silu, _FLOAT_OR_COMPLEX),
+        refusals=not_implemented("silu_cpu", *_ONLY_FLOATS),
+    )
+)
+_SILU_BACKWARD = Op(
+    loops(activations.silu_backward, _FLOAT_OR_COMPLEX),
+    refusals=not_implemented("silu_backward_cpu", *_ONLY_FLOATS),
+)
+_SOFTPLUS = Op(loops(activations.softplus, FLOATS), refusals=not_implemented("softplus_cpu", *ONLY_FLOATING))
+_SOFTPLUS_BACKWARD = Op(
+    loops(activations.softplus_backward, FLOATS), refusals=not_implemented("softplus_backward_cpu", *ONLY_FLOATING)
+)
+
+
+def silu_backward(grad_output: Array, input: Array, out: Array | None = None) -> Array:
+    return compute(_SILU_BACKWARD, (grad_output, input), out)
+
+
+def softplus(input: Array, beta: float = 1, threshold: float = 20, out: Array | None = None) -> Array:
+    return compute(_SOFTPLUS, (input,), out, beta, threshold)
+
+
+def softplus_backward(
+    grad_output: Array, input: Array, beta: float, threshold: float, out: Array | None = None
+) -> Array:
+    return compute(_SOFTPLUS_BACKWARD, (grad_output, input), out, beta, threshold)
+
+
+# -------------------- limits --------------------
+
+_NO_COMPLEX_CLAMP = refused(NotImplementedError, "clamp is not supported for complex types", *COMPLEX)
+maximum = binary(
+    Op(
+        loops(np.maximum, REAL),
+        refusals=refused(RuntimeError, "maximum not implemented for complex tensors.", *COMPLEX),
+    )
+)
+minimum = binary(
+    Op(
+        loops(np.minimum, REAL),
+        refusals=refused(RuntimeError, "minimum not implemented for complex tensors.", *COMPLEX),
+    )
+)
+_NO_CLAMP = _NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL)
+_CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP)
+_CLAMP_BY_NUMBERS = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP, same_dtype_out=True)
+
+
+def _limit(function: Any, name: str) -> tuple[Any, Any]:
+    """Kernels for a limit that is a number and for one that is a tensor."""
+    by_number = _NO_COMPLEX_CLAMP | not_implemented(f"clamp_{name}_scalar_cpu", BOOL)
+    by_tensor = not_implemented(f"{function.__name__}_cpu", *COMPLEX)
+    return (
+        Op(loops(function, REAL_NUMBERS), refusals=by_number, same_dtype_out=True),
+        Op(loops(function, REAL), refusals=by_tensor),
+    )
+
+
+_LOWER_LIMITS = _limit(np.maximum, "min")
+_UPPER_LIMITS = _limit(np.minimum, "max")
+
+
+def clamp(
+    input: Array, min: Array | Number | None = None, max: Array | Number | None = None, out: Array | None = None
+) -> Array:
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if input.dtype in _NO_COMPLEX_CLAMP:
+        raise _NO_COMPLEX_CLAMP[input.dtype](input.dtype)
+    if max is None:
+        return clamp_min(input, min, out)
+    if min is None:
+        return clamp_max(input, max, out)
+    op = _CLAMP if isinstance(min, Array) else _CLAMP_BY_NUMBERS
+    return compute(op, (input, _checked_limit(input, min), _checked_limit(input, max)), out)
+
+
+def clamp_min(input: Array, min: Array | Number, out: Array | None = None) -> Array:
+    return compute(_LOWER_LIMITS[isinstance(min, Array)], (input, _checked_limit(input, min)), out)
+
+
+def clamp_max(input: Array, max: Array | Number, out: Array | None = None) -> Array:
+    return compute(_UPPER_LIMITS[isinstance(max, Array)], (input, _checked_limit(input, max)), out)
+
+
+def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
+    """A number must fit into the dtype of the result."""
+    if not isinstance(limit, Array) and common_dtype(input, limit) == input.dtype:
+        fitting(limit, input.dtype)
+    return limit
+
+
+# -------------------- comparisons and truth --------------------
+
+
+def _comparison(function: Any, name: str, supported: Any = ALL) -> Any:
+    return binary(Op(loops(function, supported), result_dtype=to_bool, refusals=_no_order(name, supported)))
+
+
+def _no_order(name: str, supported: Any) -> dict[Any, Any]:
+    return {} if supported is ALL else not_implemented(f"{name}_cpu", *COMPLEX)
+
+
+eq = _comparison(np.equal, "eq")
+ne = _comparison(np.not_equal, "ne")
+lt = _comparison(np.less, "lt", REAL)
+le = _comparison(np.less_equal, "le", REAL)
+gt = _comparison(np.greater, "gt", REAL)
+ge = _comparison(np.greater_equal, "ge", REAL)
+
+
+def _predicate(function: Any, factory: Any = unary) -> Any:
+    return factory(Op(loops(function), result_dtype=to_bool))
+
+
+logical_not = _predicate(np.logical_not)
+logical_and = _predicate(np.logical_and, binary)
+logical_or = _predicate(np.logical_or, binary)
+logical_xor = _predicate(np.logical_xor, binary)
+isnan = _predicate(np.isnan)
+isinf = _predicate(np.isinf)
+isfinite = _predicate(np.isfinite)
+
+
+def _bitwise(function: Any, name: str, factory: Any = binary) -> Any:
+    return factory(Op(loops(function, INTEGERS), refusals=not_implemented(f"{name}_cpu", *ONLY_INTEGRAL)))
+
+
+bitwise_not = _bitwise(np.bitwise_not, "bitwise_not", unary)
+bitwise_and = _bitwise(np.bitwise_and, "bitwise_and")
+bitwise_or = _bitwise(np.bitwise_or, "bitwise_or")
+bitwise_xor = _bitwise(np.bitwise_xor, "bitwise_xor")
+
+
+# -------------------- choosing --------------------
+
+
+def where(condition: Array, input: Array, other: Array, out: Array | None = None) -> Array:
+    condition = _as_condition(condition)
+    arrays = [condition, input, other]
+    iterator.check_devices(arrays)
+    dtype = where_dtype(*arrays)
+    if out is not None and out.dtype != dtype:
+        names = [FROM_NUMPY[each].storage_name for each in (dtype, out.dtype)]
+        raise RuntimeError(f"Expected out type to be {names[0]} but got {names[1]}")
+    target = destination(arrays, dtype, dtype, out)
+    chosen = np.where(condition, *[quiet(each.astype, dtype, copy=False) for each in (input, other)])
+    if out is None and target.strides == chosen.strides:
+        return chosen
+    quiet(np.copyto, target, chosen, casting="unsafe")
+    return target
+
+
+def _as_condition(condition: Array) -> Array:
+    if condition.dtype == UINT8:
+        warnings.warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return condition.astype(bool)
+    if condition.dtype != BOOL:
+        name = FROM_NUMPY[condition.dtype].storage_name
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
+    return condition
+
+
+def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | None = None) -> Array:
+    if mask.dtype != BOOL:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {c_name(mask)}")
+    iterator.check_devices([input, mask])
+    shape = iterator.broadcast_shapes(mask.shape, input.shape)
+    if out is None:
+        out = np.array(np.broadcast_to(input, shape), order="C")
+    else:
+        iterator.check_overlap(out, [mask])
+        iterator.check_inplace_shape(out, shape)
+    np.copyto(out, _fill_value(value, input.dtype), where=mask)
+    return out
+
+
+def _fill_value(value: Array | Number, dtype: np.dtype[Any]) -> Array:
+    if not isinstance(value, Array):
+        return fitting(value, dtype)
+    if value.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    return fitting(value.item(), dtype)
+
+
+# -------------------- three operands --------------------
+
+_LERP_BY_NUMBER = Op(
+    loops(arithmetic.lerp, _FLOAT_OR_COMPLEX),
+    compute_dtype=first,
+    refusals=not_implemented("lerp_kernel_scalar", *INTEGRAL_OR_BOOL),
+    exact_numbers=True,
+)
+_LERP = Op(
+    loops(arithmetic.lerp, _FLOAT_OR_COMPLEX),
+    refusals=not_implemented("lerp_kernel_tensor", *INTEGRAL_OR_BOOL),
+    same_dtype_out=True,
+)
+_ADDCMUL = Op(loops(arithmetic.addcmul, NUMBERS), refusals=not_implemented("addcmul_cpu_out", BOOL))
+_ADDCDIV = Op(loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX))
+
+
+def lerp(input: Array, end: Array, weight: Array | Number, out: Array | None = None) -> Array:
+    _expect_dtype_of(input, end, "end")
+    if isinstance(weight, Array):
+        _expect_dtype_of(input, weight, "weight")
+        return compute(_LERP, (input, end, weight), out)
+    if not is_integral(input.dtype):
+        fitting(weight, widened(input.dtype))
+    return compute(_LERP_BY_NUMBER, (input, end, weight), out)
+
+
+def _expect_dtype_of(input: Array, other: Array, name: str) -> None:
+    if other.dtype != input.dtype:
+        raise RuntimeError(f"expected dtype {c_name(input)} for `{name}` but got dtype {c_name(other)}")
+
+
+def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
+    if value != 1:
+        fitting(value, common_dtype(input, tensor1, tensor2))
+    return compute(_ADDCMUL, (input, tensor1, tensor2), out, value)
+
+
+def addcdiv(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
+    if is_integral(tensor1.dtype) and is_integral(tensor2.dtype):
+        raise RuntimeError(INTEGER_ADDCDIV)
+    if value != 1:
+        fitting(value, common_dtype(input, tensor1, tensor2))
+    return compute(_ADDCDIV, (input, tensor1, tensor2), out, value)

@@ -1,0 +1,264 @@
+"""Random kernels: they fill an array with the numbers that torch would fill it with from the same generator state.
+
+Elements are filled in the order in which they lie in memory, not in index order, as torch's iterators go.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends import geometry
+from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name
+from mindtorch.backends.cpu.fused import fused_multiply_add
+from mindtorch.backends.cpu.normal import BLOCK, normal_from_pairs, transform_blocks
+from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.generator import Generator, default_generator
+
+Array = np.ndarray
+
+_FLOAT_KINDS = "fV"  # bfloat16 is of NumPy's kind V
+_SINGLE_BITS = np.uint64((1 << 24) - 1)
+_DOUBLE_BITS = np.uint64((1 << 53) - 1)
+# From this range on a draw of 32 bits would favour some of the numbers too visibly.
+_WIDE_RANGE = 1 << 28
+_DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+
+
+# -------------------- uniform and normal --------------------
+
+
+def uniform(input, from_=0.0, to=1.0, generator=None):
+    if input.dtype.kind == "c":
+        uniform(_parts(input), from_, to, generator)
+        return input
+    if input.dtype.kind not in _FLOAT_KINDS:
+        raise not_implemented("check_uniform_bounds", input)
+    _check_uniform_bounds(input, from_, to)
+    work = _work_dtype(input)
+    numbers = _unit_numbers(generator, input.size, work)
+    low, high = work.type(from_), work.type(to)
+    if from_ != 0 or to != 1:
+        numbers = fused_multiply_add(numbers, high - low, low)
+    if input.dtype != work:
+        numbers = numbers.astype(input.dtype)
+        numbers[numbers == input.dtype.type(to)] = from_  # rounding must not reach the excluded end
+    return _fill(input, numbers)
+
+
+def _unit_numbers(generator: Generator | None, count: int, dtype: np.dtype) -> Array:
+    """Uniform numbers in [0, 1) of float32 or float64."""
+    source = generator or default_generator
+    draws = source.wide_draws(count) if dtype == np.float64 else source.draws(count)
+    draws &= _DOUBLE_BITS if dtype == np.float64 else _SINGLE_BITS
+    numbers = draws.astype(dtype)
+    numbers *= dtype.type(2.0**-53 if dtype == np.float64 else 2.0**-24)
+    return numbers
+
+
+def _check_uniform_bounds(input: Array, low: float, high: float) -> None:
+    largest = float(np.finfo(np.float32).max) if input.dtype.name == "bfloat16" else float(np.finfo(input.dtype).max)
+    for name, bound in (("from", low), ("to", high)):
+        if not -largest <= bound <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {c_name(input)}")
+    if low > high:
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+        )
+    if high - low > largest:
+        raise RuntimeError(
+            f"uniform_ expects to-from <= std::numeric_limits<{scalar_name(input)}>::max(), but found to={high:g} and "
+            f"from={low:g} which result in to-from to exceed the limit"
+        )
+
+
+def normal(input, mean=0.0, std=1.0, generator=None):
+    if not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    if input.dtype.kind == "c":
+        normal(_parts(input), mean, std / math.sqrt(2), generator)
+        return input
+    if input.dtype.kind not in _FLOAT_KINDS:
+        raise not_implemented("normal_kernel_cpu", input)
+    source = generator or default_generator
+    if input.size < BLOCK or not input.flags.c_contiguous:
+        numbers = np.array(_standard_normal(source, input.size))
+        return _fill(input, fused_multiply_add(numbers, std, mean))
+    return _fill(input, _normal_in_blocks(source, input, mean, std))
+
+
+def _standard_normal(source: Generator, count: int) -> list[float]:
+    """Pairs of double precision; the second of a pair may be left over for the next call."""
+    numbers = [] if source.spare_normal is None or not count else [source.spare_normal]
+    missing = count - len(numbers)
+    if numbers:
+        source.spare_normal = None
+    uniform_numbers = _unit_numbers(source, missing + missing % 2, np.dtype(np.float64)).tolist()
+    for first, second in zip(uniform_numbers[0::2], uniform_numbers[1::2], strict=True):
+        numbers += normal_from_pairs(first, second)
+    if len(numbers) > count:
+        source.spare_normal = numbers.pop()
+    return numbers
+
+
+def _normal_in_blocks(source: Generator, input: Array, mean: float, std: float) -> Array:
+    """Blocks of 16; an incomplete last one is drawn together with the numbers before it, which are lost."""
+    work, rest = _work_dtype(input), input.size % BLOCK
+    drawn_twice = rest and input.itemsize > 2  # torch first draws all numbers of float32 and float64, then transforms
+    numbers = _unit_numbers(source, input.size if drawn_twice else input.size - rest, work)
+    transform_blocks(numbers[: input.size - rest], mean, std)
+    if rest:
+        last = _unit_numbers(source, BLOCK, work)
+        transform_blocks(last, mean, std)
+        numbers = np.concatenate((numbers[: input.size - BLOCK], last))
+    return numbers
+
+
+def _work_dtype(input: Array) -> np.dtype:
+    """The dtype in which numbers for `input` are computed."""
+    return np.dtype(np.float64 if input.dtype == np.float64 else np.float32)
+
+
+def exponential(input, lambd=1.0, generator=None):
+    if input.dtype.kind not in _FLOAT_KINDS:
+        raise RuntimeError(
+            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but "
+            f"you specified {scalar_name(input)}"
+        )
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    numbers = _unit_numbers(generator, input.size, np.dtype(np.float64))
+    return _fill(input, -1.0 / lambd * np.log1p(-numbers))
+
+
+# -------------------- zeros and ones --------------------
+
+
+def bernoulli_float(input, p=0.5, generator=None):
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return _fill(input, _unit_numbers(generator, input.size, np.dtype(np.float64)) < p)
+
+
+def bernoulli_tensor(input, p, generator=None):
+    if p.dtype.kind not in _FLOAT_KINDS:
+        raise not_implemented("bernoulli_tensor_cpu_p_", p)
+    if not np.all((p >= 0) & (p <= 1)):
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
+            "please report an enhancement request to PyTorch.)"
+        )
+    work = _work_dtype(p)
+    order = _fill_order(input)
+    chances = np.broadcast_to(p, input.shape).transpose(order).astype(work).reshape(-1)
+    return _fill(input, _unit_numbers(generator, input.size, work) < chances)
+
+
+def bernoulli(input, generator=None, out=None):
+    return bernoulli_tensor(np.empty(input.shape, input.dtype) if out is None else out, input, generator)
+
+
+# -------------------- integers --------------------
+
+
+def random(input, generator=None):
+    """All numbers that the dtype holds, or for floating-point dtypes all integers that it holds exactly, from 0 on."""
+    source = generator or default_generator
+    largest = _largest_integer(input)
+    draw = source.wide_draws if largest >> 32 else source.draws
+    return _fill(input, draw(input.size) % np.uint64(largest + 1))
+
+
+def random_to(input, to, generator=None):
+    return random_from(input, 0, to, generator)
+
+
+def random_from(input, from_, to, generator=None):
+    if to is None:
+        to = _largest_integer(input) + 1
+    elif from_ >= to:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}"
+        )
+    _check_integer_bounds(input, from_, to - 1)
+    if input.dtype.kind in _FLOAT_KINDS:
+        from_, to = _representable_bounds(_DIGITS[input.dtype.name], from_, to)
+    source = generator or default_generator
+    span = to - from_
+    draws = source.wide_draws(input.size) if span >= _WIDE_RANGE else source.draws(input.size)
+    if span < 1 << 64:
+        draws = draws % np.uint64(span) + np.uint64(from_ % (1 << 64))
+    return _fill(input, draws.view(np.int64))
+
+
+def _representable_bounds(digits: int, low: int, high: int) -> tuple[int, int]:
+    """Bounds that a floating-point dtype with so many binary digits does not round outwards."""
+    above, below = _rounded(low + 1, digits), _rounded(high - 1, digits)
+    if above < low:
+        low = above + (1 << max(abs(low + 1).bit_length() - digits, 0))
+    if below >= high:
+        high = below - (1 << max(abs(high - 1).bit_length() - digits, 0))
+    return low, high
+
+
+def _rounded(number: int, digits: int) -> int:
+    """The nearest integer with so many binary digits, ties to even."""
+    shift = max(abs(number).bit_length() - digits, 0)
+    quotient, rest = divmod(number, 1 << shift)
+    half = (1 << shift) >> 1
+    up = rest > half or (rest == half and shift and quotient & 1)
+    return (quotient + bool(up)) << shift
+
+
+def _largest_integer(input: Array) -> int:
+    dtype = input.dtype
+    if dtype.kind in _FLOAT_KINDS:
+        return 1 << _DIGITS[dtype.name]
+    return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
+
+
+def _check_integer_bounds(input: Array, low: int, high: int) -> None:
+    dtype = input.dtype
+    if dtype.kind == "b":
+        smallest, largest = 0, 1
+    elif dtype.kind in _FLOAT_KINDS:
+        largest = 65504 if dtype == np.float16 else math.inf
+        smallest = -largest
+    else:
+        smallest, largest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for name, bound in (("from", low), ("to - 1", high)):
+        if not smallest <= bound <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {c_name(input)}")
+
+
+def permutation(count: int, generator: Generator | None) -> list[int]:
+    """A random order of `range(count)`: each place in turn swaps with itself or a later one."""
+    source = generator or default_generator
+    order = list(range(count))
+    if count < 2:
+        return order
+    jumps = source.draws(count - 1) % np.arange(count, 1, -1, dtype=np.uint64)
+    for place, jump in enumerate(jumps.tolist()):
+        other = place + jump
+        order[place], order[other] = order[other], order[place]
+    return order
+
+
+# -------------------- filling --------------------
+
+
+def _parts(input: Array) -> Array:
+    """Real and imaginary parts of a complex array as a last dimension."""
+    parts = np.dtype(f"f{input.itemsize // 2}")
+    return input[..., None].view(parts)
+
+
+def _fill_order(input: Array) -> Any:
+    return geometry.memory_order(input.shape, input.strides)[::-1]
+
+
+def _fill(input: Array, numbers: Array) -> Array:
+    """Writes a 1-D array of numbers to `input`, in the order of its memory."""
+    target = input if input.flags.c_contiguous else input.transpose(_fill_order(input))
+    quiet(np.copyto, target, numbers.reshape(target.shape), casting="unsafe")
+    return input

@@ -1,0 +1,51 @@
+"""Which dtypes torch's kernels refuse, and how each says so."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindtorch import dtype as dtypes
+from mindtorch.promotion import BOOL, COMPLEX, FLOATING, INTEGRAL
+
+Refusals = dict[np.dtype[Any], Callable[[np.dtype[Any]], Exception]]
+
+INTEGRAL_OR_BOOL = (BOOL, *INTEGRAL)
+ONLY_FLOATING = (*INTEGRAL_OR_BOOL, *COMPLEX)
+ONLY_INTEGRAL = (*FLOATING, *COMPLEX)
+
+
+def not_implemented(kernel: str, *refused: np.dtype[Any]) -> Refusals:
+    """The text of a kernel that is not compiled for a dtype."""
+
+    def refusal(dtype: np.dtype[Any]) -> Exception:
+        return NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.FROM_NUMPY[dtype].storage_name}'")
+
+    return dict.fromkeys(refused, refusal)
+
+
+def refused(kind: type[Exception], text: str, *refused_dtypes: np.dtype[Any]) -> Refusals:
+    """A text of the op's own; `{dtype}` in it stands for the name of the dtype."""
+
+    def refusal(dtype: np.dtype[Any]) -> Exception:
+        return kind(text.replace("{dtype}", dtypes.FROM_NUMPY[dtype].storage_name))
+
+    return dict.fromkeys(refused_dtypes, refusal)
+
+
+def no_complex(op: str) -> Refusals:
+    return refused(NotImplementedError, f"{op} is not supported for complex inputs", *COMPLEX)
+
+
+_SUBTRACTION = "Subtraction, the `-` operator, with {} is not supported. "
+_MASK_ADVICE = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+TWO_BOOLS_SUBTRACTED = _SUBTRACTION.format("two bool tensors") + "Use the `^` or `logical_xor()` operator instead."
+BOOL_SUBTRACTED = _SUBTRACTION.format("a bool tensor") + _MASK_ADVICE
+BOOL_NEGATED = "Negation, the `-` operator, on a bool tensor is not supported. " + _MASK_ADVICE
+INTEGER_ADDCDIV = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+    "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
+    "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), "
+    "for all dtypes."
+)

@@ -1,0 +1,88 @@
+"""Kernels of the special functions, which SciPy computes. It has no float32 for most: float64, rounded once."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu import activations
+from mindtorch.backends.cpu.elementwise import FLOATS, Op, binary, compute, loops, unary
+from mindtorch.backends.cpu.refusals import not_implemented
+from mindtorch.lazy import lazy
+from mindtorch.promotion import COMPLEX, int_to_float
+
+scipy_special = lazy("scipy.special")
+
+Array = np.ndarray
+
+
+def _special(function: Any, refusing_kernel: str) -> Any:
+    return unary(Op(loops(function, FLOATS), int_to_float, refusals=not_implemented(refusing_kernel, *COMPLEX)))
+
+
+def _erfc(x: Array, out: Array | None = None) -> Array:
+    return scipy_special.erfc(x, out=out)
+
+
+def _erfinv(x: Array, out: Array | None = None) -> Array:
+    return scipy_special.erfinv(x, out=out)
+
+
+def _lgamma(x: Array, out: Array | None = None) -> Array:
+    """Infinite at -inf, where SciPy has nan."""
+    result = np.asarray(scipy_special.gammaln(x, out=out))
+    np.copyto(result, np.inf, where=x == -np.inf)
+    return result
+
+
+def _digamma(x: Array, out: Array | None = None) -> Array:
+    """At 0 the infinity of the other sign, at negative integers nan."""
+    result = np.asarray(scipy_special.digamma(x, out=out))
+    np.copyto(result, np.copysign(np.inf, -x), where=x == 0)
+    np.copyto(result, np.nan, where=(x < 0) & (np.floor(x) == x))
+    return result
+
+
+def _trigamma(x: Array, out: Array | None = None) -> Array:
+    """zeta(2, x), reflected for negative x: near the poles with the sine of the narrow dtype, as in torch."""
+    wide = x.astype(np.float64)
+    sine = np.sin(x * x.dtype.type(math.pi)).astype(np.float64)
+    reflected = (math.pi / sine) ** 2 - scipy_special.zeta(2, 1 - wide)
+    return _store(np.where(wide < 0.5, reflected, scipy_special.zeta(2, wide)), x, out)
+
+
+def _polygamma(x: Array, n: int, out: Array | None = None) -> Array:
+    factor = (-1.0) ** (n + 1) * scipy_special.gamma(n + 1.0)
+    return _store(factor * scipy_special.zeta(n + 1.0, x.astype(np.float64)), x, out)
+
+
+def _store(result: Array, like: Array, out: Array | None) -> Array:
+    if out is None:
+        return result.astype(like.dtype)
+    np.copyto(out, result, casting="unsafe")
+    return out
+
+
+def _xlogy(x: Array, y: Array, out: Array | None = None) -> Array:
+    """0 where x is 0, unless y is nan."""
+    return np.multiply(x, np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), np.log(y)), out=out)
+
+
+erf = _special(activations.erf, "erf_vml_cpu")
+erfc = _special(_erfc, "erfc_vml_cpu")
+erfinv = _special(_erfinv, "erfinv_vml_cpu")
+lgamma = _special(_lgamma, "lgamma_vml_cpu")
+digamma = _special(_digamma, "digamma")
+xlogy = binary(Op(loops(_xlogy, FLOATS), int_to_float, refusals=not_implemented("xlogy_cpu", *COMPLEX)))
+_trigamma_kernel = _special(_trigamma, "trigamma")
+_POLYGAMMA = Op(loops(_polygamma, FLOATS), int_to_float, refusals=not_implemented("polygamma", *COMPLEX))
+
+
+def polygamma(n: int, input: Array, out: Array | None = None) -> Array:
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if n == 0:
+        return digamma(input, out)
+    if n == 1:
+        return _trigamma_kernel(input, out)
+    return compute(_POLYGAMMA, (input,), out, n)

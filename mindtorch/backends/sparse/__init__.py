@@ -1,0 +1,1 @@
+"""The backend of sparse tensors on the CPU: COO, coordinates and values."""

@@ -1,0 +1,130 @@
+"""What little arithmetic sparse tensors have: what gradients and optimizers need.
+
+These kernels belong to ops of other families; they are registered here, as a backend outside of the tree would do it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch import promotion
+from mindtorch.backends.sparse.array import SparseArray
+from mindtorch.dispatch.registry import register_kernels
+
+
+def add(input: SparseArray, other: Any, alpha: Any = 1, out: SparseArray | None = None) -> SparseArray:
+    """sparse + sparse: all elements of both, added up where equal when both are coalesced, as torch does it."""
+    if not isinstance(other, SparseArray):
+        raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    if input.shape != other.shape:
+        raise RuntimeError(
+            f"add: expected sizes of 'self' and 'other' to match, but {list(input.shape)} != {list(other.shape)}"
+        )
+    dtype = promotion.common_dtype(input, other)
+    values = np.concatenate([input.values.astype(dtype), (other.values * alpha).astype(dtype)])
+    both = SparseArray(np.concatenate([input.indices, other.indices], axis=1), values, input.shape, False)
+    result = both.coalesce()
+    result.coalesced = input.coalesced and other.coalesced
+    return result if out is None else out.become(result)
+
+
+def mul(input: SparseArray, other: Any, out: SparseArray | None = None) -> SparseArray:
+    """sparse * number, and sparse * anything of its shape: the result is as sparse as the input."""
+    if isinstance(other, SparseArray):
+        other = other.to_dense()
+    if isinstance(other, np.ndarray) and other.ndim:
+        own = input.coalesce()
+        result = own.with_values(own.values * np.broadcast_to(other, own.shape)[tuple(own.indices)])
+    else:
+        result = input.with_values(_same_dtype(input.values * other, input, other))
+    return result if out is None else out.become(result)
+
+
+def div(input: SparseArray, other: Any, out: SparseArray | None = None) -> SparseArray:
+    """sparse / number."""
+    if isinstance(other, SparseArray) or getattr(other, "ndim", 0):
+        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor")
+    result = input.with_values((input.values / other).astype(promotion.int_to_float(input, other)))
+    return result if out is None else out.become(result)
+
+
+def _same_dtype(values: np.ndarray, input: SparseArray, other: Any) -> np.ndarray:
+    return values.astype(promotion.common_dtype(input, other), copy=False)
+
+
+def neg(input: SparseArray, out: SparseArray | None = None) -> SparseArray:
+    result = input.with_values(-input.values)
+    return result if out is None else out.become(result)
+
+
+def clone(input: SparseArray, memory_format: Any = None) -> SparseArray:
+    return input.copy()
+
+
+def detach(input: SparseArray) -> SparseArray:
+    return input.with_values(input.values)
+
+
+def zero(input: SparseArray, out: SparseArray | None = None) -> SparseArray:
+    return (input if out is None else out).become(_zeros(input))
+
+
+def zeros_like(input: SparseArray, dtype: Any = None, *options: Any) -> SparseArray:
+    return _zeros(input, dtype.numpy if dtype is not None else None)
+
+
+def _zeros(input: SparseArray, dtype: np.dtype | None = None) -> SparseArray:
+    values = np.zeros((0, *input.values.shape[1:]), input.dtype if dtype is None else dtype)
+    return SparseArray(np.zeros((input.sparse_dim, 0), np.int64), values, input.shape, True)
+
+
+def to_copy(input: SparseArray, dtype: Any = None, *options: Any) -> SparseArray:
+    copy = input.copy()
+    return copy if dtype is None else copy.with_values(copy.values.astype(dtype.numpy))
+
+
+def copy(input: SparseArray, src: Any, non_blocking: bool = False, out: SparseArray | None = None) -> SparseArray:
+    if not isinstance(src, SparseArray):
+        raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = sparse")
+    return input.become(src.with_values(src.values.astype(input.dtype)).copy())
+
+
+def transpose(input: SparseArray, dim0: int, dim1: int) -> SparseArray:
+    """Two sparse dimensions change places."""
+    dim0, dim1 = dim0 % input.ndim, dim1 % input.ndim
+    if max(dim0, dim1) >= input.sparse_dim:
+        raise RuntimeError("transpose: only the sparse dimensions of a sparse tensor can be transposed")
+    order = list(range(input.ndim))
+    order[dim0], order[dim1] = dim1, dim0
+    shape: Sequence[int] = [input.shape[dim] for dim in order]
+    return SparseArray(input.indices[order[: input.sparse_dim]], input.values, tuple(shape), False)
+
+
+def t(input: SparseArray) -> SparseArray:
+    return transpose(input, 0, 1) if input.ndim > 1 else input.copy()
+
+
+def sum(input: SparseArray, dtype: Any = None) -> np.ndarray:
+    values = input.values if dtype is None else input.values.astype(dtype.numpy)
+    return np.asarray(values.sum(dtype=promotion.sum_of(values)), promotion.sum_of(values))
+
+
+register_kernels(
+    "SparseCPU",
+    {
+        "_to_copy": to_copy,
+        "add.Tensor": add,
+        "clone": clone,
+        "copy_": copy,
+        "detach": detach,
+        "div.Tensor": div,
+        "mul.Tensor": mul,
+        "neg": neg,
+        "sum": sum,
+        "t": t,
+        "transpose.int": transpose,
+        "zero_": zero,
+        "zeros_like": zeros_like,
+    },
+)

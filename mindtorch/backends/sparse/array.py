@@ -1,0 +1,123 @@
+"""`SparseArray`: the array of a sparse (COO) tensor: where its elements are, and what they are."""
+
+from math import prod
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mindtorch import layout
+from mindtorch.device import CPU, device
+from mindtorch.dispatch.keys import register_backend
+
+
+class SparseArray:
+    """`values[k]` stands at `indices[:, k]`; equal columns of indices add up, and everything else is zero.
+
+    The first `len(indices)` dimensions are sparse, the others those of each value. Coalesced means sorted, in row-major
+    order, without equal columns.
+    """
+
+    __slots__ = ("indices", "values", "shape", "coalesced")
+
+    device: device = CPU
+    layout = layout.sparse_coo
+    byte_offset = 0
+
+    def __init__(self, indices: np.ndarray, values: np.ndarray, shape: tuple[int, ...], coalesced: bool) -> None:
+        self.indices = indices
+        self.values = values
+        self.shape = shape
+        self.coalesced = coalesced or values.shape[0] < 2
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.values.dtype
+
+    @property
+    def itemsize(self) -> int:
+        return self.values.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return (0,) * len(self.shape)
+
+    @property
+    def nnz(self) -> int:
+        """How many values there are."""
+        return self.values.shape[0]
+
+    @property
+    def sparse_dim(self) -> int:
+        return self.indices.shape[0]
+
+    @property
+    def dense_dim(self) -> int:
+        return self.values.ndim - 1
+
+    @property
+    def address(self) -> NoReturn:
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    @property
+    def root(self) -> NoReturn:
+        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+
+    def with_values(self, values: np.ndarray) -> "SparseArray":
+        """The same places with other values."""
+        return SparseArray(self.indices, values, self.shape, self.coalesced)
+
+    def become(self, other: "SparseArray") -> "SparseArray":
+        """Take over another array's contents; this is how a sparse array is written in place."""
+        self.indices, self.values, self.shape = other.indices, other.values, other.shape
+        self.coalesced = other.coalesced
+        return self
+
+    def copy(self) -> "SparseArray":
+        return SparseArray(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
+
+    def coalesce(self) -> "SparseArray":
+        """The same matrix with its columns of indices sorted and equal ones added up."""
+        if self.coalesced:
+            return self
+        if not self.sparse_dim:
+            columns, values = self.indices[:, :1], self.values.sum(0, keepdims=True, dtype=self.dtype)
+        else:
+            columns, place = np.unique(self.indices, axis=1, return_inverse=True)
+            values = np.zeros((columns.shape[1], *self.values.shape[1:]), self.dtype)
+            np.add.at(values, place.reshape(-1), self.values)
+        return SparseArray(columns, values, self.shape, True)
+
+    def to_dense(self) -> np.ndarray:
+        dense = np.zeros(self.shape, self.dtype)
+        self.add_to(dense)
+        return dense
+
+    def add_to(self, dense: np.ndarray) -> None:
+        """Add the elements to a dense array, in place."""
+        own = self.coalesce()
+        dense[tuple(own.indices)] += own.values if own.sparse_dim else own.values.sum(0, dtype=own.dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """dense + sparse, which a kernel of dense arrays computes; nothing else is defined."""
+        first, second = inputs if len(inputs) == 2 else (self, None)
+        if ufunc is not np.add or method != "__call__" or not isinstance(first, np.ndarray):
+            return NotImplemented
+        (out,) = options.get("out") or (first.copy(),)
+        if out is not first:
+            np.copyto(out, first)
+        second.add_to(out)
+        return out
+
+    def __repr__(self) -> str:
+        return f"SparseArray(shape={self.shape}, nnz={self.nnz}, dtype={self.dtype})"
+
+
+register_backend("SparseCPU", SparseArray, "cpu", layout.sparse_coo)

@@ -1,0 +1,152 @@
+"""Ops of the loss family that are written in other ops. The reductions are torch's numbers: 0 none, 1 mean, 2 sum."""
+
+from __future__ import annotations
+
+import math
+
+from mindtorch.dispatch import ops
+from mindtorch.tensor import Tensor
+
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def _reduce(losses: Tensor, reduction: int) -> Tensor:
+    if reduction == MEAN:
+        return losses.mean()
+    return losses.sum() if reduction == SUM else losses
+
+
+# -------------------- negative log likelihood --------------------
+
+
+def nll_loss(input, target, weight, reduction, ignore_index):
+    return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
+
+
+def nll_loss2d(input, target, weight, reduction, ignore_index):
+    return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
+
+
+def nll_loss_nd(input, target, weight, reduction, ignore_index):
+    if input.ndim < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
+    if input.ndim != 1 and input.shape[0] != (target.shape[0] if target.ndim else None):
+        given = target.shape[0] if target.ndim else 0
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({given})."
+        )
+    if input.ndim <= 2:
+        return nll_loss(input, target, weight, reduction, ignore_index)
+    if input.ndim == 4:
+        return nll_loss2d(input, target, weight, reduction, ignore_index)
+    return _nll_loss_of_images(input, target, weight, reduction, ignore_index)
+
+
+def _nll_loss_of_images(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> Tensor:
+    """Any number of dimensions behind the classes, laid out as the rows of an image."""
+    images, classes, *places = input.shape
+    if list(target.shape[1:]) != places:
+        raise RuntimeError(f"Expected target size {[images, *places]}, got {list(target.shape)}")
+    flat = (1, math.prod(places))
+    losses = nll_loss2d(
+        input.reshape(images, classes, *flat), target.reshape(images, *flat), weight, reduction, ignore_index
+    )
+    return losses.reshape(images, *places) if reduction == NONE else losses
+
+
+# -------------------- cross entropy --------------------
+
+
+def cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing):
+    if input.shape == target.shape:
+        _check_probabilities(target, ignore_index)
+        _check_smoothing(label_smoothing)
+        return _against_probabilities(input, target, weight, reduction, label_smoothing)
+    _check_smoothing(label_smoothing)
+    logs = input.log_softmax(_class_dim(input))
+    losses = nll_loss_nd(logs, target, weight, reduction, ignore_index)
+    if label_smoothing == 0:
+        return losses
+    smooth = _uniform_loss(logs, target, weight, reduction, ignore_index)
+    return (1 - label_smoothing) * losses + smooth * (label_smoothing / input.shape[_class_dim(input)])
+
+
+def _check_probabilities(target: Tensor, ignore_index: int) -> None:
+    if not target.is_floating_point():
+        raise RuntimeError(
+            "Expected floating point type for target with class probabilities, got "
+            f"{target.dtype.storage_name}"
+        )
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+
+
+def _check_smoothing(label_smoothing: float) -> None:
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+
+
+def _class_dim(input: Tensor) -> int:
+    return 0 if input.ndim == 1 else 1
+
+
+def _by_class(weight: Tensor, input: Tensor) -> Tensor:
+    """The classes' weights in a shape that broadcasts over the input."""
+    return weight if input.ndim == 1 else weight.reshape(1, -1, *(1,) * (input.ndim - 2))
+
+
+def _against_probabilities(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float
+) -> Tensor:
+    dim = _class_dim(input)
+    classes = input.shape[dim]
+    if label_smoothing > 0:
+        target = target * (1 - label_smoothing) + label_smoothing / classes
+    products = input.log_softmax(dim) * target
+    if weight is not None:
+        products = products * _by_class(weight, input)
+    if reduction == NONE:
+        return -products.sum(dim)
+    total = -products.sum()
+    if reduction == SUM:
+        return total
+    return total / (input.numel() / classes) if input.numel() else total.fill_(math.nan)
+
+
+def _uniform_loss(
+    logs: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> Tensor:
+    """The loss against equal probabilities for all classes, which label smoothing mixes in."""
+    weighted = logs if weight is None else logs * _by_class(weight, logs)
+    ignored = target == ignore_index
+    losses = -weighted.sum(_class_dim(logs)).masked_fill(ignored, 0.0)
+    if reduction == NONE:
+        return losses
+    if reduction == SUM:
+        return losses.sum()
+    kept = target.masked_select(~ignored)
+    return losses.sum() / (kept.numel() if weight is None else weight.gather(0, kept).sum())
+
+
+# -------------------- elementwise losses --------------------
+
+
+def l1_loss(input, target, reduction):
+    return _reduce((input - target).abs(), reduction)
+
+
+def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
+    # -log(sigmoid(x)) is softplus(-x); beyond 40 that is x even in float64.
+    losses = ops.softplus(-input, 1, 40)
+    if pos_weight is not None:
+        losses = losses * ((pos_weight - 1) * target + 1)
+    losses = (1 - target) * input + losses
+    return _reduce(losses if weight is None else losses * weight, reduction)
+
+
+def kl_div(input, target, reduction, log_target):
+    if log_target:
+        return _reduce(target.exp() * (target - input), reduction)
+    return _reduce(ops.xlogy(target, target) - target * input, reduction)

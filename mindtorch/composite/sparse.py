@@ -1,0 +1,159 @@
+"""Ops of the sparse family that are written in other ops, so that their derivatives follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch import dtype as dtypes
+from mindtorch import layout as layouts
+from mindtorch.dispatch import ops
+from mindtorch.tensor import Tensor
+
+
+def _require_sparse(input: Tensor, op: str, kind: str = "sparse coordinate tensor layout") -> None:
+    if not input.is_sparse:
+        raise RuntimeError(f"{op} expected {kind} but got Strided")
+
+
+# -------------------- making sparse tensors --------------------
+
+
+def sparse_coo_from_indices(
+    indices, values, dtype=None, layout=None, device=None, pin_memory=None, is_coalesced=None
+) -> Tensor:
+    """The smallest size that holds all indices."""
+    _check_parts(indices, values)
+    places = indices._array
+    size = [int(row.max()) + 1 if row.size else 0 for row in places]
+    for dim, row in enumerate(places):
+        if row.size and row.min() < 0:
+            raise RuntimeError(f"found negative index {row.min()} for dim {dim}")
+    return _sparse_coo(indices, values, [*size, *values.shape[1:]], dtype, is_coalesced)
+
+
+def sparse_coo_from_size(
+    indices, values, size, dtype=None, layout=None, device=None, pin_memory=None, is_coalesced=None
+) -> Tensor:
+    _check_parts(indices, values)
+    _check_bounds(indices._array, size)
+    return _sparse_coo(indices, values, size, dtype, is_coalesced)
+
+
+def sparse_coo_unsafe(
+    indices, values, size, dtype=None, layout=None, device=None, pin_memory=None, is_coalesced=None
+) -> Tensor:
+    return _sparse_coo(indices, values, size, dtype, is_coalesced)
+
+
+def _sparse_coo(indices: Tensor, values: Tensor, size: Any, dtype: Any, is_coalesced: bool | None) -> Tensor:
+    if dtype is not None:
+        values = values.to(dtype)
+    return ops._sparse_coo_tensor_with_dims_and_tensors(
+        indices.shape[0], values.ndim - 1, size, indices, values, is_coalesced=is_coalesced
+    )
+
+
+def _check_parts(indices: Tensor, values: Tensor) -> None:
+    if indices.ndim != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
+    nnz = values.shape[0] if values.ndim else 1
+    if indices.shape[1] != nnz or not values.ndim:
+        raise RuntimeError(
+            "indices and values must have same nnz, but got nnz from indices: "
+            f"{indices.shape[1]}, nnz from values: {nnz}"
+        )
+    if indices.dtype is not dtypes.int64:
+        raise RuntimeError(f"indices must be an int64 tensor, but got {indices.dtype}")
+
+
+def _check_bounds(places: np.ndarray, size: Any) -> None:
+    for dim, (row, length) in enumerate(zip(places, size)):
+        if row.size and row.min() < 0:
+            raise RuntimeError(f"found negative index {row.min()} for dim {dim}")
+        if row.size and row.max() >= length:
+            raise RuntimeError(
+                f"size is inconsistent with indices: for dim {dim}, size is {length} but found index {row.max()}"
+            )
+
+
+def to_sparse_dim(input, sparse_dim) -> Tensor:
+    if not input.is_sparse:
+        return ops._to_sparse_sparse_dim(input, sparse_dim)
+    if sparse_dim != input.sparse_dim():
+        raise RuntimeError(
+            "to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported"
+        )
+    return input
+
+
+def to_sparse(input, layout=None, blocksize=None, dense_dim=None) -> Tensor:
+    if layout not in (None, layouts.sparse_coo, layouts.strided):
+        raise NotImplementedError(f"to_sparse: the layout {layout} is not supported")
+    if input.is_sparse:
+        return input if layout is not layouts.strided else input.to_dense()
+    if layout is layouts.strided:
+        return input
+    return ops._to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+
+
+def to_dense(input, dtype=None, masked_grad=None) -> Tensor:
+    if input.is_sparse:
+        return ops._to_dense(input, dtype, masked_grad)
+    return input if dtype is None else input.to(dtype)
+
+
+# -------------------- parts --------------------
+
+
+def coalesce(input) -> Tensor:
+    _require_sparse(input, "coalesce")
+    return input if input.is_coalesced() else ops._coalesce(input)
+
+
+def indices(input) -> Tensor:
+    _require_sparse(input, "indices")
+    _require_coalesced(input, "indices")
+    return ops._indices(input)
+
+
+def values(input) -> Tensor:
+    _require_sparse(input, "values", "sparse tensor layout")
+    _require_coalesced(input, "values")
+    return ops._values(input)
+
+
+def _require_coalesced(input: Tensor, op: str) -> None:
+    if not input.is_coalesced():
+        raise RuntimeError(f"Cannot get {op} on an uncoalesced tensor, please call .coalesce() first")
+
+
+# -------------------- products --------------------
+
+
+def sparse_mm(sparse, dense) -> Tensor:
+    if not sparse.is_sparse:
+        return ops.mm(sparse, dense)
+    if dense.is_sparse:
+        return (_product(sparse, dense.to_dense())).to_sparse()
+    return _product(sparse, dense)
+
+
+def sparse_addmm(input, mat1, mat2, beta=1, alpha=1) -> Tensor:
+    product = sparse_mm(mat1, mat2)
+    return input * beta + product * alpha
+
+
+def _product(sparse: Tensor, dense: Tensor) -> Tensor:
+    """Each value times the row of `dense` that its column names, added to the row of the result that its row names."""
+    if dense.ndim != 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
+    if sparse.shape[1] != dense.shape[0]:
+        raise RuntimeError(
+            f"addmm: Argument #3 (dense): Expected dim 0 size {sparse.shape[1]}, got {dense.shape[0]}"
+        )
+    sparse = sparse.coalesce()
+    rows, columns = sparse.indices().unbind(0)
+    terms = sparse.values().unsqueeze(1) * dense.index_select(0, columns)
+    return dense.new_zeros((sparse.shape[0], dense.shape[1])).index_add(0, rows, terms)
