@@ -76,7 +76,7 @@ parity: $(PEER) ## compare with torch (installs it)
 bench: $(PEER) ## time mindtorch and torch in turn; writes benchmarks/results.md
 	$(PY) -m benchmarks
 
-docs: $(DEV) ## write the pages of docs/ and of every op as HTML to site/
+docs: $(DEV) ## write the documentation, a page per family of ops included, as HTML to site/
 	$(PY) -m codegen
 	$(PY) docs/build.py
 

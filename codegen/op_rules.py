@@ -27,7 +27,6 @@ def check(entries: list[OpEntry], hand_written: HandWritten, problems: Problems)
             source_rule(entry, hand_written, problems)
     unique_ops(entries, problems)
     unique_operators(entries, problems)
-    inplace_operators(entries, problems)
 
 
 # -------------------- schemas --------------------
@@ -110,21 +109,19 @@ SCHEMA_RULES: tuple[Callable[[FunctionSchema, Problems], None], ...] = (
 
 def explicit_variants(entry: OpEntry, problems: Problems) -> None:
     """A schema under ``inplace`` or ``out`` is of that kind and has the functional op's name and inputs."""
-    for variant in entry.ops[1:]:
-        key = "inplace" if variant.schema.inplace else "out"
-        if key in entry.values and variant.schema.base != entry.op.schema.base:
-            message = f"'{variant.schema.base}' is another op than '{entry.op.schema.base}'"
-            problems.add("E027", message, variant.schema.location, "list it as an entry of its own")
     for key in ("inplace", "out"):
-        given = [op for op in entry.ops[1:] if op.schema.location == _start(entry, key)]
+        source = entry.scalar(key)
+        given = (op for op in entry.ops[1:] if source is not None and op.schema.location == source.at(0))
         for variant in given:
+            _check_base(entry.op, variant, problems)
             _check_kind(variant, key, problems)
             _check_inputs(entry.op, variant, problems)
 
 
-def _start(entry: OpEntry, key: str) -> Location | None:
-    value = entry.scalar(key)
-    return value.at(0) if value else None
+def _check_base(op: Op, variant: Op, problems: Problems) -> None:
+    if variant.schema.base != op.schema.base:
+        message = f"'{variant.schema.base}' is another op than '{op.schema.base}'"
+        problems.add("E027", message, variant.schema.location, "list it as an entry of its own")
 
 
 def _check_kind(variant: Op, key: str, problems: Problems) -> None:
@@ -209,6 +206,17 @@ def numbers_are_tensors(entry: OpEntry, problems: Problems) -> None:
             problems.add("E034", f"'{word.text}' is no tensor argument of {entry.op.name}", word.location, hint)
 
 
+def inplace_operators_have_variant(entry: OpEntry, problems: Problems) -> None:
+    """``__iadd__`` calls the in-place variant, so there must be one."""
+    operators = entry.scalar("operators")
+    if any(op.schema.inplace for op in entry.ops):
+        return
+    for word in operators.words() if operators else ():
+        if word.text in INPLACE_OPERATORS:
+            message = f"'{word.text}' needs an in-place variant, and {entry.op.name} has none"
+            problems.add("E035", message, word.location, "add 'autogen: inplace'")
+
+
 def methods_have_self(entry: OpEntry, problems: Problems) -> None:
     target = entry.op.schema.self_argument
     if entry.op.is_method and (target is None or not target.type.holds_tensors):
@@ -231,6 +239,7 @@ ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
     view_has_alias,
     alias_is_view,
     numbers_are_tensors,
+    inplace_operators_have_variant,
     methods_have_self,
     factories_have_dtype,
 )
@@ -326,14 +335,3 @@ def unique_operators(entries: Iterable[OpEntry], problems: Problems) -> None:
             if owner != entry.op.name:
                 message = f"'{word.text}' is already bound to {owner}"
                 problems.add("E035", message, word.location, "a Python operator calls one op")
-
-
-def inplace_operators(entries: Iterable[OpEntry], problems: Problems) -> None:
-    """In-place operators need an in-place op of that name."""
-    inplace = {op.schema.base for entry in entries for op in entry.ops if op.schema.inplace}
-    for entry in entries:
-        operators = entry.scalar("operators")
-        for word in operators.words() if operators and entry.ops else ():
-            if word.text in INPLACE_OPERATORS and entry.op.schema.base not in inplace:
-                message = f"'{word.text}' needs an in-place variant, and {entry.op.name} has none"
-                problems.add("E035", message, word.location, "add 'autogen: inplace'")

@@ -19,7 +19,7 @@ import numpy as np
 
 from mindtorch import dtype as dtypes
 from mindtorch import layout as layouts
-from mindtorch.backends.sparse.array import SparseArray
+from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.device import as_device, device
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype

@@ -187,7 +187,13 @@ def extend_tensor(methods: type) -> type:
     return methods
 
 
-_CLASS_FURNITURE = frozenset(vars(type("Empty", (), {}))) | {"__firstlineno__", "__static_attributes__", "__annotations__"}
+# What a class statement puts into a class by itself; `__hash__` is set to None when there is an `__eq__`.
+_CLASS_FURNITURE = frozenset(vars(type("Empty", (), {}))) | {
+    "__annotations__",
+    "__firstlineno__",
+    "__hash__",
+    "__static_attributes__",
+}
 
 
 # -------------------- making tensors --------------------

@@ -117,12 +117,16 @@ def rebase(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
 
 
 def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
+    """Make a tensor the output of the node."""
     array = tensor._array
-    tensor._edge = (node, output_nr)
-    if output_nr == 0:
-        node.input_metadata = ((array.shape, array.dtype),)
+    metadata = (array.shape, array.dtype)
+    node.input_metadata = (metadata,) if output_nr == 0 else (*node.input_metadata, metadata)
+    meta = tensor._meta
+    if meta is not None and meta.base is not None:
+        meta.edge = (node, output_nr)
+        meta.version = tensor._version_counter[0]
     else:
-        node.input_metadata += ((array.shape, array.dtype),)
+        tensor._edge = (node, output_nr)
 
 
 def _rebase_view(view: Tensor, node: Any) -> None:

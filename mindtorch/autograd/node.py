@@ -47,9 +47,9 @@ class Node(NodeBase):
             raise second_backward()
         held = getattr(self, f"{name}_saved")
         if isinstance(held, list):
-            held[:] = map(_as_saved_tensor, held)
+            held[:] = map(as_saved_tensor, held)
             return tuple(held)
-        raw = _as_saved_tensor(held)
+        raw = as_saved_tensor(held)
         setattr(self, f"{name}_saved", raw)
         return raw
 
@@ -59,5 +59,5 @@ def _as_tensor(value: Any) -> Tensor | None:
     return value if value is None or isinstance(value, Tensor) else wrap(np.asarray(value))
 
 
-def _as_saved_tensor(held: Any) -> SavedTensor:
+def as_saved_tensor(held: Any) -> SavedTensor:
     return held if isinstance(held, SavedTensor) else SavedTensor(held)

@@ -1,6 +1,7 @@
 """`NodeBase`: what the engine and the hooks need from a step of the backward graph."""
 
 import re
+import threading
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -15,6 +16,19 @@ from mindtorch.size import Size, size_of
 next_sequence_nr = count().__next__
 
 _BACKWARD_SUFFIX = re.compile(r"Backward\d*$")
+
+
+class Restrictions(threading.local):
+    """Which nodes the backward pass of this thread sends gradients to, when that is not all of them."""
+
+    count = 0  # how many restricted passes are running, one inside the other
+    wanted: Any = None  # the nodes of the innermost pass; None: all
+
+    def allow(self, edge: tuple) -> bool:
+        return self.wanted is None or edge[0] in self.wanted
+
+
+restrictions = Restrictions()
 
 
 class InputMetadata:
@@ -55,8 +69,9 @@ class NodeBase:
         raise NotImplementedError(f"{type(self).__name__} has no backward formula")
 
     def needs(self, index: int) -> bool:
-        """Whether the gradient of an input is wanted."""
-        return self.next_edges[index] is not None
+        """Whether the gradient of an input is wanted: by the graph, and by the backward pass that is running."""
+        edge = self.next_edges[index]
+        return edge is not None and (not restrictions.count or restrictions.allow(edge))
 
     # -------------------- what users see --------------------
 

@@ -373,10 +373,10 @@ def _check_splittable(shape: Ints, op: str) -> None:
 
 def unbind_dim(shape: Ints, dim: int) -> int:
     """The dimension that unbind takes apart."""
-    dim = wrap_dim(dim, len(shape))
+    wrapped = wrap_dim(dim, len(shape))
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return dim
+    return wrapped
 
 
 # -------------------- windows and diagonals --------------------

@@ -1,6 +1,5 @@
 """What torch keeps for old programs: `Tensor(2, 3)`, `FloatTensor` and its like, `x.type()`, `x.new()`."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ from mindtorch.creation import as_tensor
 from mindtorch.device import CPU, as_device, device
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import ints_of, is_int
-from mindtorch.dtype import ALL_DTYPES, dtype, uint16, uint32, uint64
+from mindtorch.dtype import bfloat16, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
+from mindtorch.dtype import bool as bool_dtype
 from mindtorch.size import Size
 from mindtorch.tensor import Tensor, alias_of, extend_tensor
 
@@ -101,14 +101,19 @@ class LegacyType(type):
         return f"<class 'torch.{cls.__name__}'>"
 
 
-def _legacy_types(dtypes: Iterable[dtype]) -> dict[str, LegacyType]:
-    made = {}
-    for each in dtypes:
-        name = f"{each.storage_name}Tensor"
-        made[name] = LegacyType(name, (), {"dtype": each, "__module__": "torch"})
-    return made
+def _legacy_type(element_type: dtype) -> LegacyType:
+    return LegacyType(f"{element_type.storage_name}Tensor", (), {"dtype": element_type, "__module__": "torch"})
 
 
-LEGACY_TYPES = _legacy_types(
-    each for each in ALL_DTYPES if not each.is_complex and each not in (uint16, uint32, uint64)
-)
+BFloat16Tensor = _legacy_type(bfloat16)
+BoolTensor = _legacy_type(bool_dtype)
+ByteTensor = _legacy_type(uint8)
+CharTensor = _legacy_type(int8)
+DoubleTensor = _legacy_type(float64)
+FloatTensor = _legacy_type(float32)
+HalfTensor = _legacy_type(float16)
+IntTensor = _legacy_type(int32)
+LongTensor = _legacy_type(int64)
+ShortTensor = _legacy_type(int16)
+
+LEGACY_TYPES = {name: value for name, value in globals().items() if isinstance(value, LegacyType)}

@@ -4,7 +4,6 @@ from typing import Any
 
 from mindtorch import printing
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments import NUMBER_TYPES
 from mindtorch.indexing import getitem, setitem
 from mindtorch.tensor import Tensor, as_operand, extend_tensor
 
@@ -23,10 +22,6 @@ class IndexingMethods:
         return printing.tensor_str(self)
 
 
-def _is_operand(value: Any) -> bool:
-    return type(value) in NUMBER_TYPES or as_operand(value) is not None
-
-
 @extend_tensor
 class ReflectedMethods:
     """Operators with a number on the left, and those that have no op of their own."""
@@ -35,13 +30,13 @@ class ReflectedMethods:
         return self.reciprocal() * other
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return ops.floor_divide(other, self) if _is_operand(other) else NotImplemented
+        return ops.floor_divide(other, self) if as_operand(other) is not None else NotImplemented
 
     def __rpow__(self, other: Any) -> Any:
-        return ops.pow(other, self) if _is_operand(other) else NotImplemented
+        return ops.pow(other, self) if as_operand(other) is not None else NotImplemented
 
     def __rmod__(self, other: Any) -> Any:
-        return ops.remainder(other, self) if _is_operand(other) else NotImplemented
+        return ops.remainder(other, self) if as_operand(other) is not None else NotImplemented
 
     def __rmatmul__(self, other: Any) -> Any:
         return ops.matmul(other, self) if isinstance(other, Tensor) else NotImplemented

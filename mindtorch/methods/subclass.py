@@ -61,5 +61,5 @@ def _converted(result: Any, cls: type) -> Any:
         return result if isinstance(result, cls) else _as_class(result, cls)
     if isinstance(result, (tuple, list)):
         converted = [_converted(item, cls) for item in result]
-        return type(result)(*converted) if hasattr(result, "_fields") else type(result)(converted)
+        return getattr(type(result), "_make", type(result))(converted)  # a namedtuple has _make
     return result

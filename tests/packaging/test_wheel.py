@@ -60,13 +60,20 @@ def wheel(tmp_path_factory):
     return built
 
 
+def python_files(folder):
+    return {path.relative_to(ROOT / folder).as_posix(): path.read_text() for path in (ROOT / folder).rglob("*.py")}
+
+
 def test_wheel_holds_the_library_and_nothing_else(wheel):
-    names = zipfile.ZipFile(wheel).namelist()
+    archive = zipfile.ZipFile(wheel)
+    names = archive.namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"mindtorch"}
-    generated = {str(path.relative_to(ROOT / "generated")) for path in (ROOT / "generated").rglob("*.py")}
-    installed = {name.removeprefix("mindtorch/_generated/") for name in names if "/_generated/" in name}
-    assert generated <= installed
     assert any(name.endswith("LICENSE") for name in names)
+    wanted = {f"mindtorch/{name}": text for name, text in python_files("mindtorch").items()}
+    wanted |= {f"mindtorch/_generated/{name}": text for name, text in python_files("generated").items()}
+    installed = {name: archive.read(name).decode() for name in names if name.endswith(".py")}
+    assert installed.keys() == wanted.keys()
+    assert [name for name in wanted if installed[name] != wanted[name]] == []
 
 
 def test_wheel_works_without_the_checkout(wheel, tmp_path):

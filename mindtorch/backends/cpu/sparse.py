@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.sparse.array import SparseArray
+from mindtorch.backends.sparsecpu.array import SparseArray
 
 Array = np.ndarray
 
@@ -69,3 +69,7 @@ def sparse_dim(input: Array) -> int:
 
 def dense_dim(input: Array) -> int:
     return input.ndim
+
+
+def is_coalesced(input: Array) -> bool:
+    raise RuntimeError("is_coalesced expected sparse coordinate tensor layout but got Strided")

@@ -105,16 +105,22 @@ class SparseArray:
         own = self.coalesce()
         dense[tuple(own.indices)] += own.values if own.sparse_dim else own.values.sum(0, dtype=own.dtype)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+    def astype(self, dtype: np.dtype) -> "SparseArray":
+        return self.with_values(self.values.astype(dtype))
+
+    def __mul__(self, factor: np.ndarray) -> "SparseArray":
+        return self.with_values(self.values * factor)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (None,)) -> Any:
         """dense + sparse, which a kernel of dense arrays computes; nothing else is defined."""
-        first, second = inputs if len(inputs) == 2 else (self, None)
-        if ufunc is not np.add or method != "__call__" or not isinstance(first, np.ndarray):
+        dense, own = inputs if len(inputs) == 2 else (None, None)
+        if ufunc is not np.add or method != "__call__" or own is not self or not isinstance(dense, np.ndarray):
             return NotImplemented
-        (out,) = options.get("out") or (first.copy(),)
-        if out is not first:
-            np.copyto(out, first)
-        second.add_to(out)
-        return out
+        result = dense.copy() if out[0] is None else out[0]
+        if result is not dense:
+            np.copyto(result, dense)
+        self.add_to(result)
+        return result
 
     def __repr__(self) -> str:
         return f"SparseArray(shape={self.shape}, nnz={self.nnz}, dtype={self.dtype})"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu import sparse as dense_kernels
-from mindtorch.backends.sparse.array import SparseArray
+from mindtorch.backends.sparsecpu.array import SparseArray
 
 
 def to_dense(input: SparseArray, dtype: Any = None, masked_grad: bool | None = None) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import promotion
-from mindtorch.backends.sparse.array import SparseArray
+from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.dispatch.registry import register_kernels
 
 

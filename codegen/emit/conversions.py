@@ -1,0 +1,101 @@
+"""The lines that make a function's arguments what its kernel expects.
+
+Each is a test that costs next to nothing and is false for the values that nearly every call passes.
+"""
+
+from __future__ import annotations
+
+from codegen.emit.signatures import is_int_list, variadic_argument
+from codegen.model import Argument, ListType, Op
+
+# By schema type: the types that need no conversion, and the function that converts all others.
+_PLAIN = {
+    "int": (("int",), "int_of"),
+    "SymInt": (("int",), "int_of"),
+    "float": (("float",), "float_of"),
+    "Scalar": (("int", "float"), "scalar_of"),
+}
+
+
+def conversions(op: Op, reject: str) -> list[str]:
+    """The statements that convert the arguments of an op; ``reject`` is the call that ends a hopeless one."""
+    lines: list[str] = []
+    variadic = variadic_argument(op.schema)
+    for argument in op.schema.inputs:
+        if argument is variadic:
+            lines += _convert_variadic(op, argument)
+        elif argument.name in op.numbers:
+            lines += _convert_operand(argument, reject)
+        elif is_int_list(argument):
+            lines += _convert_int_list(op, argument)
+        elif argument.type.base in _PLAIN and not argument.type.is_list:
+            lines += _convert_value(op, argument)
+    return lines
+
+
+def tensor_checks(op: Op, reject: str) -> list[str]:
+    """For composites, which hand their tensors on: a value that is no tensor is refused under the op's own name."""
+    lines: list[str] = []
+    for argument in op.schema.inputs:
+        name = argument.python_name
+        if argument.type.is_tensor and argument.name not in op.numbers:
+            unless_none = f"{name} is not None and " if argument.type.is_optional else ""
+            lines.append(f"if {unless_none}not isinstance({name}, Tensor):")
+            lines.append(f"    return {reject}")
+    return lines
+
+
+def _convert_operand(argument: Argument, reject: str) -> list[str]:
+    name = argument.python_name
+    return [
+        f"if type({name}) is not Tensor:",
+        f"    operand = as_operand({name})",
+        "    if operand is None:",
+        f"        return {reject}",
+        f"    {name} = operand",
+    ]
+
+
+def _convert_variadic(op: Op, argument: Argument) -> list[str]:
+    name = argument.python_name
+    return [
+        f"if type({name}) is int:",
+        f"    {name} = ({name}, *more_{name})",
+        f"elif type({name}) is not tuple:",
+        f"    {name} = {_call('ints_of', f'({name}, *more_{name}) if more_{name} else {name}', op, argument)}",
+    ]
+
+
+def _convert_value(op: Op, argument: Argument) -> list[str]:
+    plain, convert = _PLAIN[argument.type.base]
+    name = argument.python_name
+    tests = [f"{name} is not None"] if argument.type.is_optional else []
+    tests += [f"type({name}) is not {kind}" for kind in plain]
+    return [f"if {' and '.join(tests)}:", f"    {name} = {_call(convert, name, op, argument)}"]
+
+
+def _convert_int_list(op: Op, argument: Argument) -> list[str]:
+    """``int[2]`` takes a single int for all its elements; a plain tuple is taken as it is."""
+    name = argument.python_name
+    kind = argument.type.without_optional
+    assert isinstance(kind, ListType)
+    unless_none = f"{name} is not None and " if argument.type.is_optional else ""
+    convert = [f"if {unless_none}type({name}) is not tuple:", f"    {name} = {_call('ints_of', name, op, argument)}"]
+    if kind.size is None:
+        return convert
+    elements = f"({name},)" if kind.size == 1 else f"({', '.join([name] * kind.size)})"
+    return [f"if type({name}) is int:", f"    {name} = {elements}", f"el{convert[0]}", convert[1]]
+
+
+def _call(convert: str, value: str, op: Op, argument: Argument) -> str:
+    """The call of a conversion, which names the argument in its error as torch does."""
+    schema = op.schema
+    words = [value, f'"{schema.name}"', f'"{argument.python_name}"']
+    if not argument.kwarg_only:
+        words.append(str(schema.positional.index(argument) + 1 - (schema.self_argument is not None and _is_method_only(op))))
+    return f"{convert}({', '.join(words)})"
+
+
+def _is_method_only(op: Op) -> bool:
+    """torch counts the arguments of a method without the tensor in front of the dot."""
+    return op.is_method and not op.is_function

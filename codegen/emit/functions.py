@@ -1,0 +1,244 @@
+"""generated/ops/<family>.py: the functions that users call. One template macro per kind of function; this fills them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codegen.emit.conversions import conversions, tensor_checks
+from codegen.emit.names import array_name, comma_separated, function_name, kernel_table, root_of
+from codegen.emit.recording import Recording, recording_of, refused_operands
+from codegen.emit.signatures import Signature, generator_twin, python_default, signature_of, takes_requires_grad
+from codegen.model import Argument, Model, Op
+from codegen.render import tuple_of
+
+# What an out= tensor already decides, so that an out= function does not take it.
+_TENSOR_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """The local variable for the array of a tensor argument, and where it comes from."""
+
+    variable: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One of several outputs: its variable, that of its array, and the expression that makes the tensor."""
+
+    variable: str
+    array: str
+    wrapped: str
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """Everything the template needs to write one function; ``shape`` is the macro that writes it."""
+
+    op: Op
+    shape: str
+    name: str
+    signature: Signature
+    seen: str
+    reject: str
+    conversions: tuple[str, ...]
+    arrays: tuple[Array, ...]
+    array_errors: str
+    table: str
+    kernel: str
+    recording: Recording | None
+    results: tuple[Result, ...]
+    return_type: str | None
+    outs: tuple[str, ...]
+    out_function: str | None
+    passed_to_out: str
+    generator_function: str | None
+    passed_to_generator: str
+    refused_operands: str | None
+    marks_requires_grad: bool
+    composite_call: str
+    composite_is_written_out: bool
+    replay: str
+
+    @property
+    def defines_table(self) -> bool:
+        return not self.op.is_composite and self.op.derived_from is None
+
+
+def function_of(model: Model, op: Op) -> Function:
+    name = function_name(model, op)
+    composite, public = op.is_composite, is_called_by_users(model, op)
+    signature = signature_of(model, op, public=public)
+    reject = f"{'_reject' if public and op.operators else 'raise_bad_argument'}({name}, {signature.passed})"
+    shape = _shape(model, op)
+    out, twin = model.variant(op, "out"), generator_twin(model, op)
+    composite_call, written_out = _composite_call(model, op) if composite else ("", False)
+    return Function(
+        op=op,
+        shape=shape,
+        name=name,
+        signature=signature,
+        seen=_seen_by_interceptors(op),
+        reject=reject,
+        conversions=tuple((tensor_checks(op, reject) if composite else []) + conversions(op, reject)),
+        arrays=() if composite or shape == "inplace_detach" else _arrays(op),
+        array_errors=_array_errors(op),
+        table=kernel_table(model, op),
+        kernel=_kernel_call(model, op),
+        recording=None if composite else recording_of(model, op),
+        results=_results(model, op),
+        return_type=return_type(op),
+        outs=tuple(argument.python_name for argument in op.schema.out_arguments),
+        out_function=function_name(model, out) if out else None,
+        passed_to_out=_passed_to_out(out) if out else "",
+        generator_function=function_name(model, twin) if twin else None,
+        passed_to_generator=f"{signature_of(model, op, public=False).passed}" if twin else "",
+        refused_operands=refused_operands(model, op) if op.kind == "out" else None,
+        marks_requires_grad=takes_requires_grad(op),
+        composite_call=composite_call,
+        composite_is_written_out=written_out,
+        replay=_replay(op),
+    )
+
+
+def is_called_by_users(model: Model, op: Op) -> bool:
+    """Whether this function is the one that a user's call reaches first, so that it has to know NumPy's spellings."""
+    return function_name(model, op) == op.schema.name and op.kind != "out"
+
+
+def _shape(model: Model, op: Op) -> str:
+    root = root_of(model, op)
+    if root.is_composite:
+        return f"composite_{op.kind}"
+    if op.kind == "out":
+        return "out"
+    if op.kind == "inplace":
+        return {None: "inplace", "detach": "inplace_detach"}.get(root.view, "inplace_view")
+    if op.view:
+        return {"single": "view", "multi": "views", "detach": "detach"}[op.view]
+    if op.factory and not op.schema.tensor_arguments:
+        return "factory"
+    if len(op.schema.returns) > 1:
+        return "several"
+    return "functional" if op.schema.returns[0].type.holds_tensors else "value"
+
+
+def _seen_by_interceptors(op: Op) -> str:
+    """The tensors of a call, as arguments of ``intercepts``."""
+    words = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in op.schema.tensor_arguments]
+    if op.schema.out_arguments:
+        words.append("out" if len(op.schema.out_arguments) == 1 else "*out")
+    return comma_separated(words)
+
+
+def _arrays(op: Op) -> tuple[Array, ...]:
+    return tuple(Array(array_name(argument), _array_source(argument)) for argument in op.schema.tensor_arguments)
+
+
+def _array_source(argument: Argument) -> str:
+    name = argument.python_name
+    kind = argument.type
+    if not kind.is_tensor_list:
+        return f"None if {name} is None else {name}._array" if kind.is_optional else f"{name}._array"
+    if "?" in str(kind):
+        return f"[None if tensor is None else tensor._array for tensor in {name}]"
+    return f"[tensor._array for tensor in {name}]"
+
+
+def _array_errors(op: Op) -> str:
+    lists = any(argument.type.is_tensor_list for argument in op.schema.tensor_arguments)
+    return "(AttributeError, TypeError)" if lists else "AttributeError"
+
+
+# -------------------- the kernel --------------------
+
+
+def _kernel_call(model: Model, op: Op) -> str:
+    return f"{kernel_table(model, op)}[{_kernel_key(op)}]({comma_separated(_kernel_arguments(model, op))})"
+
+
+def _kernel_key(op: Op) -> str:
+    """What chooses the kernel: the class of the first tensor's array; for a factory the backend that it asked for."""
+    required = [a for a in op.schema.tensor_arguments if not a.type.is_optional]
+    if required:
+        first = required[0]
+        return f"type({array_name(first)}[0])" if first.type.is_tensor_list else f"type({array_name(first)})"
+    outs = op.schema.out_arguments
+    return "type(out._array)" if outs else "backend"
+
+
+def _kernel_arguments(model: Model, op: Op) -> list[str]:
+    """The arguments of the functional schema, in order, and where to write the result."""
+    root = root_of(model, op)
+    own = {argument.name for argument in op.schema.inputs}
+    words = []
+    for argument in root.schema.inputs:
+        if argument.type.holds_tensors:
+            words.append(array_name(argument))
+        else:
+            words.append(argument.python_name if argument.name in own else python_default(argument) or "None")
+    if op.kind == "out":
+        outs = [f"{argument.python_name}._array" for argument in op.schema.out_arguments]
+        words.append(f"out={tuple_of(outs)}" if len(outs) > 1 else "out=out._array")
+    elif op.derived_from and not root.view:
+        words.append("out=input_array")
+    return words
+
+
+# -------------------- results --------------------
+
+
+def _results(model: Model, op: Op) -> tuple[Result, ...]:
+    derivative = model.derivative_of(op)
+    recorded = derivative is not None and bool(derivative.edges)
+    flags = derivative.output_differentiability if derivative and recorded else ()
+    names = op.schema.result_names
+    differentiable = [recorded and (not flags or flags[i]) for i in range(len(names))]
+    optional = any(argument.name == "output_mask" for argument in op.schema.arguments)
+    results = []
+    for i, name in enumerate(names):
+        wrapped = _wrapped(f"{name}_array", differentiable, i)
+        results.append(Result(name, f"{name}_array", f"None if {name}_array is None else {wrapped}" if optional else wrapped))
+    return tuple(results)
+
+
+def _wrapped(array: str, differentiable: list[bool], i: int) -> str:
+    """The call that makes output ``i`` a tensor; outputs are numbered among those that have a gradient."""
+    if not differentiable[i]:
+        return f"wrap({array})"
+    return f"wrap({array}, node)" if sum(differentiable) == 1 else f"wrap_output({array}, node, {sum(differentiable[:i])})"
+
+
+def return_type(op: Op) -> str | None:
+    """The class of a result with several named parts: ``max`` for ``max.dim``."""
+    returns = op.schema.returns
+    return op.schema.base if len(returns) > 1 and all(result.name for result in returns) else None
+
+
+# -------------------- calls of other functions --------------------
+
+
+def _passed_to_out(out: Op) -> str:
+    words = [f"{a.python_name}={a.python_name}" if a.kwarg_only else a.python_name for a in out.schema.inputs]
+    return comma_separated([*words, "out=out"])
+
+
+def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
+    """The call of the hand-written function, and whether it is one for this in-place or out= variant itself."""
+    root = root_of(model, op)
+    name = str(root.composite)
+    variant = name + {"inplace": "_", "out": "_out"}.get(op.kind, "")
+    is_own = op.kind not in ("inplace", "out") or variant in model.composites.get(op.family, {})
+    own = {argument.name for argument in op.schema.inputs}
+    words = [a.python_name for a in root.schema.inputs if not a.kwarg_only and a.name in own]
+    words += [f"{a.python_name}={a.python_name}" for a in root.schema.inputs if a.kwarg_only and a.name in own]
+    if op.kind == "out" and is_own:
+        words.append("out=out")
+    return f"composite.{variant if is_own else name}({comma_separated(words)})", is_own
+
+
+def _replay(op: Op) -> str:
+    """The arguments with which a view is made again from another base."""
+    words = [argument.python_name for argument in op.schema.positional if argument.name != "self"]
+    return tuple_of(words) if words else "()"

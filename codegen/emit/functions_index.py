@@ -1,0 +1,24 @@
+"""generated/functions.py: the functions that `mindtorch` shows at its top level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.emit.names import visible_overloads
+from codegen.model import Model
+from codegen.render import header, render
+
+
+def emit(model: Model) -> dict[str, str]:
+    families = {family: list(function_names(model, family)) for family in model.families}
+    body = render("functions.py.jinja", families={family: names for family, names in families.items() if names})
+    text = header("functions_index", "ops.yaml") + '"""The functions at the top level of mindtorch."""\n\n' + body
+    return {"generated/functions.py": text}
+
+
+def function_names(model: Model, family: str) -> Iterator[str]:
+    """The names of a family's public functions, in the order of ops.yaml."""
+    for name in dict.fromkeys(op.schema.name for op in model.families[family] if op.kind != "out"):
+        overloads = visible_overloads(model, name)
+        if any(op.is_function and op.python_module is None for op in overloads):
+            yield name

@@ -1,0 +1,70 @@
+"""generated/tensor_methods.py: the ops that are methods and operators of Tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codegen.emit.names import visible_overloads
+from codegen.emit.signatures import Signature, signature_of
+from codegen.model import Model, Op
+from codegen.render import python_module, render
+
+IMPORTS = {"extend_tensor": "mindtorch.tensor", "as_operator": "mindtorch.dispatch.arguments"}
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method: the function itself, or a function that puts ``self`` where the schema has it."""
+
+    name: str
+    function: str
+    operators: tuple[str, ...]
+    signature: Signature | None
+    passed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    name: str
+    class_name: str
+    methods: tuple[Method, ...]
+
+
+def emit(model: Model) -> dict[str, str]:
+    families = [Family(name, f"{name.title()}Methods", tuple(_methods(model, name))) for name in model.families]
+    body = render("tensor_methods.py.jinja", families=[family for family in families if family.methods])
+    imports = IMPORTS | {f"{name}_ops": f"mindtorch._generated.ops import {name} as {name}_ops" for name in model.families}
+    purpose = "Puts the ops that are methods and operators on Tensor."
+    return {"generated/tensor_methods.py": python_module("methods", "ops.yaml", purpose, body, imports)}
+
+
+def method_groups(model: Model, family: str) -> Iterator[tuple[str, tuple[Op, ...]]]:
+    """The Python names of a family's methods and operators, with their visible overloads."""
+    for name in dict.fromkeys(op.schema.name for op in model.families[family] if op.kind != "out"):
+        overloads = visible_overloads(model, name)
+        written_by_hand = any(op.view == "detach" and op.kind == "inplace" for op in overloads)  # it is no op in the end
+        if not written_by_hand and any(op.is_method or op.operators for op in overloads):
+            yield name, overloads
+
+
+def _methods(model: Model, family: str) -> Iterator[Method]:
+    for name, overloads in method_groups(model, family):
+        operators = tuple(operator for op in overloads for operator in op.operators)
+        shown = name if any(op.is_method for op in overloads) else ""
+        first = next((op for op in overloads if op.is_method), overloads[0])
+        moved = shown and first.schema.positional[0].name != "self"
+        signature = _behind_self(signature_of(model, first, public=False)) if moved else None
+        passed = ", ".join(_passed(first)) if moved else ""
+        yield Method(shown, f"{family}_ops.{name}", operators, signature, passed)
+
+
+def _passed(op: Op) -> Iterator[str]:
+    for argument in op.schema.inputs:
+        value = "self" if argument.name == "self" else argument.python_name
+        yield f"{argument.python_name}={value}" if argument.kwarg_only else value
+
+
+def _behind_self(signature: Signature) -> Signature:
+    """The signature without ``input``, which is what stands in front of the dot."""
+    return Signature(tuple(parameter for parameter in signature.parameters if parameter.name not in ("input", "out")))

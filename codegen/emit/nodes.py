@@ -1,0 +1,165 @@
+"""generated/nodes/<family>.py: the nodes of the backward graph, one class per derivative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codegen.model import Derivative, Formula, Model
+from codegen.render import python_module, render, tuple_of
+
+IMPORTS = {
+    "Node": "mindtorch.autograd.node",
+    "derivative_not_implemented": "mindtorch.errors",
+    "ops": "mindtorch.dispatch",
+    "unpack": "mindtorch.autograd.saved_tensor",
+}
+_FORMULAS = "mindtorch.autograd.formulas"
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A saved tensor, or list of tensors, that the formulas use as a local variable."""
+
+    name: str
+    is_list: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    """The gradients that one formula gives: where they go, when they are wanted, and the expression.
+
+    Without an expression the derivative is not implemented, and ``refused`` is what the error names.
+    """
+
+    targets: tuple[str, ...]
+    needed: str
+    expression: str
+    refused: str
+    is_list: bool
+
+    @property
+    def variables(self) -> str:
+        return ", ".join(f"{target}_grad" for target in self.targets)
+
+    @property
+    def when_needed(self) -> str:
+        return f"{self.expression} if {self.needed} else None" if self.needed else self.expression
+
+    @property
+    def nothing(self) -> str:
+        return "None" if len(self.targets) == 1 else f"({', '.join(['None'] * len(self.targets))})"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClass:
+    """Everything the template needs to write one class. ``results`` are the gradients in the order of the edges."""
+
+    name: str
+    schema: str
+    saved: tuple[str, ...]
+    parameters: str
+    unpacked: tuple[Unpacked, ...]
+    gradients: tuple[Gradient, ...]
+    results: tuple[str, ...]
+
+    @property
+    def no_gradients(self) -> str:
+        return tuple_of("None" for _ in self.results)
+
+    @property
+    def is_one_formula(self) -> bool:
+        """Whether one formula gives all the gradients, as a tuple."""
+        return len(self.gradients) == 1 and bool(self.gradients[0].expression) and not self.gradients[0].is_list
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether each formula gives one gradient, in the order of the edges, so that a tuple can hold them."""
+        return all(len(g.targets) == 1 and g.expression and not g.is_list for g in self.gradients)
+
+
+def emit(model: Model) -> dict[str, str]:
+    return {f"generated/nodes/{family}.py": text for family in model.families if (text := _family(model, family))}
+
+
+def derivatives_of(model: Model, family: str) -> list[Derivative]:
+    """The derivatives of a family's ops, in the order of ops.yaml."""
+    found = [model.derivatives.get(op.name) for op in model.families[family]]
+    return [derivative for derivative in found if derivative is not None]
+
+
+def _family(model: Model, family: str) -> str | None:
+    derivatives = [derivative for derivative in derivatives_of(model, family) if derivative.edges]
+    if not derivatives:
+        return None
+    body = render("nodes.py.jinja", nodes=[_node_class(derivative) for derivative in derivatives])
+    helpers = {name: _FORMULAS for derivative in derivatives for f in derivative.backward for name in f.helpers}
+    purpose = f"The backward steps of the {family} ops."
+    return python_module("nodes", "derivatives.yaml", purpose, body, IMPORTS | helpers)
+
+
+def _node_class(derivative: Derivative) -> NodeClass:
+    gradients = tuple(
+        _gradient(derivative, formula) for formula in derivative.backward if formula.kind != "non_differentiable"
+    )
+    tensors = [use.value.name for use in derivative.saved if use.value.kind in ("input", "output")]
+    return NodeClass(
+        name=derivative.node,
+        schema=str(derivative.op.schema),
+        saved=tuple(f'"{name}"' for name in tensors),
+        parameters="*grads" if _has_several_grads(derivative) else "grad",
+        unpacked=tuple(Unpacked(name, _is_list(derivative, name)) for name in tensors),
+        gradients=_in_edge_order(derivative, gradients),
+        results=tuple(
+            f"*{edge.name}_grad" if edge.type.is_list else f"{edge.name}_grad" for edge in derivative.edges
+        ),
+    )
+
+
+def _has_several_grads(derivative: Derivative) -> bool:
+    """Whether the op has more than one output with a gradient: a list counts as many."""
+    returns = derivative.op.schema.returns
+    return any(result.type.is_list for result in returns) or _gradient_count(derivative) > 1
+
+
+def _gradient_count(derivative: Derivative) -> int:
+    flags = derivative.output_differentiability
+    return sum(flags) if flags else len(derivative.op.schema.returns)
+
+
+def _is_list(derivative: Derivative, name: str) -> bool:
+    argument = derivative.op.schema.argument(name)
+    return argument is not None and argument.type.is_list
+
+
+def _in_edge_order(derivative: Derivative, gradients: tuple[Gradient, ...]) -> tuple[Gradient, ...]:
+    order = [edge.name for edge in derivative.edges]
+    return tuple(sorted(gradients, key=lambda gradient: order.index(gradient.targets[0])))
+
+
+def _gradient(derivative: Derivative, formula: Formula) -> Gradient:
+    edges = [edge.name for edge in derivative.edges]
+    targets = tuple(sorted(formula.targets, key=edges.index)) if len(formula.targets) == 1 else formula.targets
+    alone = set(targets) == set(edges)
+    return Gradient(
+        targets=targets,
+        needed="" if alone else " or ".join(f"node.needs({edges.index(target)})" for target in targets),
+        expression=formula.rewritten(_node_names(derivative, formula)) if formula.is_expression else "",
+        refused=f"{derivative.op.schema.base}: {targets[0]}",
+        is_list=len(targets) == 1 and _is_list(derivative, targets[0]),
+    )
+
+
+def _node_names(derivative: Derivative, formula: Formula) -> dict[str, str]:
+    """What stands for the names of a formula in ``apply``: tensors are local variables, other values are fields."""
+    edges = [edge.name for edge in derivative.edges]
+    names = {name: f"ops.{name}" for name in formula.ops}
+    for value in formula.saved:
+        if value.kind in ("value", "metadata"):
+            names[value.expression] = f"node.{value.field}"
+    for name in formula.names:
+        owner, _, argument = name.partition(".")
+        if owner == "needs_input_grad":
+            names[name] = f"node.needs({edges.index(argument)})" if argument in edges else "False"
+    if not _has_several_grads(derivative):
+        names["grads[0]"] = "grad"
+    return names

@@ -1,0 +1,75 @@
+"""generated/ops/<family>.py: the functions that users call, with the resolvers behind their overloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codegen.emit.functions import Function, function_of
+from codegen.emit.names import function_name, visible_overloads
+from codegen.emit.resolvers import Resolver, resolver_of
+from codegen.model import Model
+from codegen.render import python_module, render
+
+# The names that generated functions use, and where they come from.
+IMPORTS = {
+    "builtins": "",
+    "state": "mindtorch",
+    "thread": "mindtorch.state",
+    **dict.fromkeys(("edge_of", "edges_of", "check_inplace", "mark_written", "rebase"), "mindtorch.autograd.history"),
+    **dict.fromkeys(("refuse_grad", "write_back", "write_out"), "mindtorch.autograd.outputs"),
+    **dict.fromkeys(("save", "save_output"), "mindtorch.autograd.saved_tensor"),
+    **dict.fromkeys(
+        ("fits_signature", "float_of", "int_of", "ints_of", "is_int", "raise_bad_argument", "raise_no_overload"),
+        "mindtorch.dispatch.arguments",
+    ),
+    "scalar_of": "mindtorch.dispatch.arguments",
+    **dict.fromkeys(("call", "intercepts"), "mindtorch.dispatch.dispatcher"),
+    "factory_options": "mindtorch.dispatch.factory",
+    "kernel_table": "mindtorch.dispatch.registry",
+    "int64": "mindtorch.dtype",
+    "contiguous_format": "mindtorch.memory_format",
+    **dict.fromkeys(
+        ("Tensor", "WrappedNumber", "as_operand", "share_version", "view_of", "view_outputs", "wrap", "wrap_output"),
+        "mindtorch.tensor",
+    ),
+    "return_types": "mindtorch._generated",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A definition of the module: a function, or a resolver behind the last overload of its name."""
+
+    function: Function | None = None
+    resolver: Resolver | None = None
+
+
+def emit(model: Model) -> dict[str, str]:
+    return {f"generated/ops/{family}.py": _family(model, family) for family in model.families}
+
+
+def _family(model: Model, family: str) -> str:
+    body = render("ops.py.jinja", items=list(_items(model, family)))
+    imports = IMPORTS | {
+        "Dtype": "mindtorch.dtype import dtype as Dtype",
+        "composite": f"mindtorch.composite import {family} as composite",
+        "nodes": f"mindtorch._generated.nodes import {family} as nodes",
+    }
+    purpose = f"The {family} ops: what a call does, layer by layer, in one function each."
+    return python_module("ops", "ops.yaml and derivatives.yaml", purpose, body, imports)
+
+
+def _items(model: Model, family: str) -> Iterator[Item]:
+    for op in model.families[family]:
+        yield Item(function=function_of(model, op))
+        overloads = visible_overloads(model, op.schema.name)
+        if op.kind != "out" and overloads and op is overloads[-1]:
+            resolver = resolver_of(model, op.schema.name)
+            if resolver is not None:
+                yield Item(resolver=resolver)
+
+
+def defined_names(model: Model, family: str) -> list[str]:
+    """The functions of a family's module, in its order."""
+    return [item.resolver.name if item.resolver else item.function.name for item in _items(model, family) if item.resolver or item.function]

@@ -1,0 +1,201 @@
+"""How a generated function records itself in the backward graph: when, on which edges, and what it saves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codegen.emit.names import array_name, comma_separated, edge_name
+from codegen.model import Argument, Derivative, Formula, Model, Op, SavedUse
+from codegen.render import tuple_of
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Values saved under one condition (None: always): the assignments, without the node."""
+
+    condition: str | None
+    assignments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The local variable for an input's place in the graph, and the expression that looks it up."""
+
+    variable: str
+    lookup: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedOutput:
+    """The node's field for an output, the output's variable, and whether it has a gradient of its own."""
+
+    field: str
+    name: str
+    differentiable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The pieces of the part of a function that makes the node.
+
+    ``may``      the quick test that lets nearly all calls without gradients pass
+    ``edges``    one per differentiable input
+    ``wanted``   whether any edge leads anywhere
+    ``inputs``   what is saved before the kernel runs
+    ``outputs``  what is saved behind it
+    ``single``   one tensor has an edge, so that one line says it all
+    """
+
+    node: str
+    may: str
+    edges: tuple[Edge, ...]
+    wanted: str
+    next_edges: str
+    inputs: tuple[Save, ...]
+    outputs: tuple[SavedOutput, ...]
+    single: bool
+
+
+def recording_of(model: Model, op: Op) -> Recording | None:
+    """How a call of ``op`` is recorded; None when it never is."""
+    derivative = model.derivative_of(op)
+    if derivative is None or not derivative.edges:
+        return None
+    edges = derivative.edges
+    alone = len(edges) == 1
+    return Recording(
+        node=derivative.node,
+        may=_may_record(edges, derivative.when),
+        edges=tuple(_edge(argument, alone) for argument in edges),
+        wanted=" or ".join(_wanted(argument, alone) for argument in edges),
+        next_edges=_next_edges(edges, alone),
+        inputs=_saved_inputs(derivative, op),
+        outputs=_saved_outputs(derivative),
+        single=alone and not edges[0].type.is_list,
+    )
+
+
+def _variable(argument: Argument, alone: bool) -> str:
+    return edge_name(argument) if not alone or argument.type.is_list else "edge"
+
+
+def _wanted(argument: Argument, alone: bool) -> str:
+    variable = _variable(argument, alone)
+    return f"builtins.any({variable})" if argument.type.is_list else variable
+
+
+def _edge(argument: Argument, alone: bool) -> Edge:
+    name = argument.python_name
+    if argument.type.is_list:
+        lookup = f"edges_of({name})"
+    elif argument.type.is_optional:
+        lookup = f"None if {name} is None else ({name}._edge or edge_of({name}))"
+    else:
+        lookup = f"{name}._edge or edge_of({name})"
+    return Edge(_variable(argument, alone), lookup)
+
+
+def _next_edges(edges: tuple[Argument, ...], alone: bool) -> str:
+    if alone and edges[0].type.is_list:
+        return _variable(edges[0], alone)
+    return tuple_of(f"*{_variable(a, alone)}" if a.type.is_list else _variable(a, alone) for a in edges)
+
+
+def _may_record(edges: tuple[Argument, ...], when: Formula | None) -> str:
+    """A test on attributes only; a list of tensors is looked at later."""
+    tests = [] if any(a.type.is_list for a in edges) else [_has_edge(argument) for argument in edges]
+    some = f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
+    parts = [some, "thread.grad_enabled", f"({in_python_names(when)})" if when else ""]
+    return " and ".join(part for part in parts if part)
+
+
+def _has_edge(argument: Argument) -> str:
+    name = argument.python_name
+    test = f"{name}._edge is not None"
+    return f"({name} is not None and {test})" if argument.type.is_optional else test
+
+
+def in_python_names(formula: Formula) -> str:
+    """A formula over the arguments as the generated function names them: ``self`` is ``input`` there."""
+    names = {name: "input" + name.removeprefix("self") for name in formula.names if name.split(".")[0] == "self"}
+    return formula.rewritten(names)
+
+
+# -------------------- what is saved --------------------
+
+
+def _saved_inputs(derivative: Derivative, op: Op) -> tuple[Save, ...]:
+    """The inputs to save, those with the same condition together, unconditional ones first."""
+    groups: dict[str | None, list[str]] = {None: []}
+    for use in derivative.saved:
+        if use.value.kind != "output":
+            groups.setdefault(_condition(derivative, use), []).append(_assignment(derivative, op, use))
+    return tuple(Save(condition, tuple(lines)) for condition, lines in groups.items() if lines)
+
+
+def _condition(derivative: Derivative, use: SavedUse) -> str | None:
+    """A tensor is kept only if a gradient that needs it is wanted; other values cost nothing to keep."""
+    users = [argument for argument in derivative.edges if argument.name in use.arguments]
+    tests = [] if len(users) == len(derivative.edges) else [edge_name(argument) for argument in users]
+    argument = derivative.op.schema.argument(use.value.name)
+    assert argument is not None
+    if use.value.kind != "input":
+        return None
+    needed = " or ".join(tests)
+    if not argument.type.is_optional or argument.type.is_list:
+        return needed or None
+    given = f"{argument.python_name} is not None"
+    if len(tests) > 1:
+        needed = f"({needed})"
+    return f"{needed} and {given}" if needed else given
+
+
+def _assignment(derivative: Derivative, op: Op, use: SavedUse) -> str:
+    value = use.value
+    argument = derivative.op.schema.argument(value.name)
+    assert argument is not None
+    name = argument.python_name
+    if value.kind == "value":
+        return f"{value.field} = {name}"
+    if value.kind == "metadata":
+        return f"{value.field} = {_metadata(argument, value.attribute)}"
+    if argument.type.is_tensor_list:
+        kept = "None if tensor is None else save(tensor)" if "?" in str(argument.type) else "save(tensor)"
+        return f"{value.name}_saved = [{kept} for tensor in {name}]"
+    original = f"{name}.clone()" if op.kind == "inplace" and argument.name == "self" else name
+    return f"{value.name}_saved = save({original})"
+
+
+_ARRAY_ATTRIBUTES = {"shape": "shape", "ndim": "ndim", "dim()": "ndim", "numel()": "size"}
+
+
+def _metadata(argument: Argument, attribute: str) -> str:
+    """A fact about a tensor. Shapes and the like come from the array, which is quicker to ask."""
+    name = argument.python_name
+    if argument.type.is_tensor_list:
+        return f"[tensor.{attribute.removesuffix('s')} for tensor in {name}]"
+    of_array = _ARRAY_ATTRIBUTES.get(attribute)
+    text = f"{array_name(argument)}.{of_array}" if of_array else f"{name}.{attribute}"
+    return f"None if {name} is None else {text}" if argument.type.is_optional else text
+
+
+def _saved_outputs(derivative: Derivative) -> tuple[SavedOutput, ...]:
+    names = derivative.op.schema.result_names
+    differentiable = dict(zip(names, derivative.output_differentiability))
+    saved = [use.value.name for use in derivative.saved if use.value.kind == "output"]
+    return tuple(SavedOutput(f"{name}_saved", name, differentiable.get(name, True)) for name in saved)
+
+
+def refused_operands(model: Model, op: Op) -> str | None:
+    """The tensors that an ``out=`` function refuses when they require grad; None when nothing is differentiable."""
+    functional = model.ops[op.derived_from] if op.derived_from else op
+    derivative = model.derivatives.get(functional.name)
+    if derivative is not None:
+        operands = derivative.edges
+    else:
+        operands = functional.schema.tensor_arguments if functional.is_composite else ()
+    if not operands:
+        return None
+    outs = [argument.python_name for argument in op.schema.out_arguments]
+    inputs = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in operands]
+    return comma_separated(inputs + (["out"] if len(outs) == 1 else ["*out"]))

@@ -1,0 +1,358 @@
+"""The functions that choose among overloads: ``sum`` for ``sum_default`` and ``sum_dim_IntList``.
+
+Three forms, from quick to general:
+- *plain*: the parameters of all overloads merged into one signature; tests on what is present and on types;
+- *shifted*: one overload has the arguments of another without the first, like ``range``: ``arange(end)``;
+- *matching*: overloads that use the same position for different things are tried one after the other.
+``...`` as a default means: not given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codegen.emit.names import comma_separated, function_name, visible_overloads
+from codegen.emit.signatures import (
+    NUMPY_SPELLINGS,
+    Parameter,
+    Signature,
+    alias_parameters,
+    is_int_list,
+    signature_of,
+    variadic_argument,
+)
+from codegen.model import Argument, Model, Op
+from codegen.render import tuple_of
+
+ABSENT = "..."
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One overload: its function, and the signature of that."""
+
+    op: Op
+    function: str
+    signature: Signature
+
+    @property
+    def positional(self) -> tuple[Argument, ...]:
+        return self.op.schema.positional
+
+    def argument(self, name: str) -> Argument | None:
+        return next((a for a in self.op.schema.inputs if a.python_name == name), None)
+
+    def requires(self, name: str) -> bool:
+        argument = self.argument(name)
+        return argument is not None and argument.default is None
+
+    def takes(self, name: str) -> bool:
+        return any(parameter.name == name for parameter in self.signature.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What leads to an overload, and the call of it. Without a condition it is taken."""
+
+    condition: str
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Everything the template needs to write one resolver."""
+
+    name: str
+    form: str
+    schemas: tuple[str, ...]
+    signature: Signature
+    functions: str
+    moves: tuple[str, ...]
+    branches: tuple[Branch, ...]
+    given: str
+    has_operators: bool
+
+    @property
+    def may_fail(self) -> bool:
+        return bool(self.branches[-1].condition)
+
+
+def resolver_of(model: Model, name: str) -> Resolver | None:
+    """The resolver of a Python name; None when it has a single visible overload."""
+    ops = visible_overloads(model, name)
+    if len(ops) < 2:
+        return None
+    overloads = [Overload(op, function_name(model, op), signature_of(model, op, public=False)) for op in ops]
+    overloads.sort(key=_tensors_first)
+    shifted = _shifted_overload(overloads)
+    if shifted is not None:
+        return _shifted_resolver(name, overloads, shifted)
+    if _positions_clash(overloads):
+        return _matching_resolver(name, overloads)
+    return _Merge(overloads).resolver(name)
+
+
+def _tensors_first(overload: Overload) -> int:
+    """torch's order: overloads that take more tensors come first."""
+    return -sum(argument.type.is_tensor for argument in overload.op.schema.inputs)
+
+
+def _longest(overloads: Sequence[Overload]) -> Overload:
+    return max(overloads, key=lambda overload: len(overload.positional))
+
+
+def _slots(overloads: Sequence[Overload]) -> list[str]:
+    """The name of each position: that of the overload with the most positional arguments."""
+    return [argument.python_name for argument in _longest(overloads).positional]
+
+
+def _positions_clash(overloads: Sequence[Overload]) -> bool:
+    """Whether some overload has at one position an argument that the merged signature has at another."""
+    slots = _slots(overloads)
+    return any(
+        argument.python_name != slot and argument.python_name in slots
+        for overload in overloads
+        for argument, slot in zip(overload.positional, slots)
+    )
+
+
+def _docstrings(overloads: Sequence[Overload]) -> tuple[str, ...]:
+    return tuple(str(overload.op.schema) for overload in overloads)
+
+
+def _functions(overloads: Sequence[Overload]) -> str:
+    return tuple_of(overload.function for overload in overloads)
+
+
+# -------------------- matching --------------------
+
+
+def _matching_resolver(name: str, overloads: Sequence[Overload]) -> Resolver:
+    return Resolver(
+        name=name,
+        form="matching",
+        schemas=_docstrings(overloads),
+        signature=Signature(()),
+        functions=_functions(overloads),
+        moves=(),
+        branches=(Branch("matching", ""),),
+        given="",
+        has_operators=False,
+    )
+
+
+# -------------------- shifted --------------------
+
+
+def _required(overload: Overload) -> list[str]:
+    return [argument.python_name for argument in overload.positional if argument.default is None]
+
+
+def _shifted_overload(overloads: Sequence[Overload]) -> Overload | None:
+    """The overload whose required arguments are those of the others without the first one."""
+    full = _required(_longest(overloads))
+    for overload in overloads:
+        if full[0] != "input" and len(full) > 1 and _required(overload) == full[1:]:
+            return overload
+    return None
+
+
+def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overload) -> Resolver:
+    longest = _longest(overloads)
+    required = _required(longest)
+    positional = [Parameter(argument.python_name, ABSENT) for argument in longest.positional]
+    keywords = _merged_keywords(overloads)
+    passed = [parameter.passed for parameter in keywords]
+    absent = " or ".join(f"{word} is {ABSENT}" for word in required)
+    branches = [Branch(absent, _call(shifted.function, ["*given", *passed]))]
+    others = [overload for overload in overloads if overload is not shifted]
+    for overload in sorted(others, key=lambda overload: -len(overload.positional)):
+        extra = [argument.python_name for argument in overload.positional[len(required) :]]
+        condition = " and ".join(f"{word} is not {ABSENT}" for word in extra)
+        branches.append(Branch(condition, _call(overload.function, [*required, *extra, *passed])))
+    if branches[-1].condition:
+        branches[-1] = Branch("", branches[-1].call)
+    return Resolver(
+        name=name,
+        form="shifted",
+        schemas=_docstrings(overloads),
+        signature=Signature((*positional, *keywords)),
+        functions=_functions(overloads),
+        moves=(),
+        branches=tuple(branches),
+        given=comma_separated(required),
+        has_operators=False,
+    )
+
+
+def _call(function: str, words: Sequence[str]) -> str:
+    return f"{function}({comma_separated(words)})"
+
+
+def _merged_keywords(overloads: Sequence[Overload]) -> list[Parameter]:
+    """The keyword-only parameters of all overloads, each once."""
+    merged: dict[str, Parameter] = {}
+    for overload in overloads:
+        for parameter in overload.signature.parameters:
+            if parameter.kwarg_only and parameter.name != "_reject":
+                merged.setdefault(parameter.name, parameter)
+    return list(merged.values())
+
+
+# -------------------- plain --------------------
+
+
+class _Merge:
+    """The merged signature of some overloads, and the tests that tell them apart."""
+
+    def __init__(self, overloads: Sequence[Overload]) -> None:
+        self.overloads = overloads
+        self.slots = _slots(overloads)
+        self.rest = next((o.signature.rest for o in overloads if o.signature.rest), None)
+        self.renamed = self._renamed_arguments()
+        self.parameters = self._parameters()
+        self.absentable = {parameter.name for parameter in self.parameters if parameter.default == ABSENT}
+
+    def resolver(self, name: str) -> Resolver:
+        has_operators = any(overload.op.operators for overload in self.overloads)
+        parameters = self.parameters + alias_parameters(self.parameters)
+        if has_operators:
+            parameters.append(Parameter("_reject", "raise_no_overload", True))
+        order = sorted(self.overloads, key=self._needs_most_first)
+        return Resolver(
+            name=name,
+            form="plain",
+            schemas=_docstrings(self.overloads),
+            signature=Signature(tuple(parameters), self.rest),
+            functions=_functions(self.overloads),
+            moves=tuple(self._moves()),
+            branches=tuple(self._branches(order)),
+            given=self._given(),
+            has_operators=has_operators,
+        )
+
+    def _renamed_arguments(self) -> dict[str, str]:
+        """Arguments that have another name than their position, with that: ``other`` of max is in place of ``dim``."""
+        return {
+            argument.python_name: slot
+            for overload in self.overloads
+            for argument, slot in zip(overload.positional, self.slots)
+            if argument.python_name != slot
+        }
+
+    def _parameters(self) -> list[Parameter]:
+        longest = _longest(self.overloads)
+        positional = [self._parameter(slot, longest) for slot in self.slots]
+        renamed = [Parameter(name, ABSENT, True) for name in self.renamed]
+        keywords = [
+            self._keyword(parameter)
+            for parameter in _merged_keywords(self.overloads)
+            if parameter.name not in self.slots and parameter.name not in self.renamed
+        ]
+        return positional + renamed + keywords
+
+    def _parameter(self, name: str, overload: Overload) -> Parameter:
+        """Required if every overload requires it, optional with its default if all agree, else it may be absent."""
+        arguments = [other.argument(name) for other in self.overloads]
+        everywhere = all(argument is not None for argument in arguments)
+        if everywhere and all(argument is not None and argument.default is None for argument in arguments):
+            return Parameter(name)
+        own = next((p for p in overload.signature.parameters if p.name == name), Parameter(name))
+        defaults = {argument.default for argument in arguments if argument is not None}
+        if own.default is not None and len(defaults) == 1:
+            return Parameter(name, own.default)
+        return Parameter(name, ABSENT)
+
+    def _keyword(self, parameter: Parameter) -> Parameter:
+        return parameter if parameter.default is not None else Parameter(parameter.name, ABSENT, True)
+
+    def _needs_most_first(self, overload: Overload) -> int:
+        return -sum(overload.requires(name) for name in self.absentable)
+
+    # what is done first
+
+    def _moves(self) -> list[str]:
+        """An argument given by position under the name of another overload's is put under its own."""
+        lines = []
+        for name, slot in self.renamed.items():
+            argument = next(a for overload in self.overloads if (a := overload.argument(name)))
+            lines += [f"if {_is_of_type(argument, slot, exact=True)}:", f"    {name}, {slot} = {slot}, {ABSENT}"]
+        return lines
+
+    # branches
+
+    def _branches(self, order: Sequence[Overload]) -> list[Branch]:
+        return [Branch(self._condition(overload, i), self._call(overload)) for i, overload in enumerate(order)]
+
+    def _condition(self, overload: Overload, place: int) -> str:
+        tests = [self._presence(overload, parameter) for parameter in self.parameters]
+        return " and ".join(test for test in tests if test)
+
+    def _presence(self, overload: Overload, parameter: Parameter) -> str:
+        """The test on one parameter that the overload makes, empty when it takes whatever comes."""
+        name = parameter.name
+        if not overload.takes(name):
+            return self._unused(parameter)
+        argument = overload.argument(name)
+        if argument is not None and self._tells_apart(name):
+            return self._type_test(overload, argument)
+        return f"{name} is not {ABSENT}" if parameter.default == ABSENT and overload.requires(name) else ""
+
+    def _unused(self, parameter: Parameter) -> str:
+        """A parameter that the overload has not must have been left out."""
+        tests = {ABSENT: "", None: "", "None": f"{parameter.name} is None", "False": f"not {parameter.name}"}
+        return tests.get(parameter.default, "")
+
+    def _tells_apart(self, name: str) -> bool:
+        kinds = {str(argument.type) for overload in self.overloads if (argument := overload.argument(name))}
+        return len(kinds) > 1
+
+    def _type_test(self, overload: Overload, argument: Argument) -> str:
+        name = argument.python_name
+        test = _is_of_type(argument, name)
+        if self.rest != f"more_{name}":
+            return test
+        is_variadic = variadic_argument(overload.op.schema) is argument
+        return f"({test} or {self.rest})" if is_variadic else f"{test} and not {self.rest}"
+
+    def _call(self, overload: Overload) -> str:
+        words = [argument.python_name for argument in overload.positional]
+        if overload.signature.rest:
+            words.append(f"*{overload.signature.rest}")
+        words += [p.passed for p in overload.signature.parameters if p.kwarg_only and p.name != "_reject"]
+        return _call(overload.function, words)
+
+    def _given(self) -> str:
+        """The arguments that an error message shows."""
+        shown = [p.name for p in self.parameters if p.default in (None, ABSENT)]
+        return comma_separated(shown + ([f"*{self.rest}"] if self.rest else []))
+
+
+_TYPE_TESTS = {
+    "Tensor": "isinstance({}, Tensor)",
+    "Scalar": "as_operand({}) is not None",
+    "float": "as_operand({}) is not None",
+    "int": "is_int({})",
+    "SymInt": "is_int({})",
+    "str": "isinstance({}, str)",
+    "ScalarType": "isinstance({}, Dtype)",
+}
+
+
+def _is_of_type(argument: Argument, name: str, exact: bool = False) -> str:
+    """A test that a value fits an argument; ``exact``: a tensor is no number."""
+    kind = argument.type
+    if is_int_list(argument) and "[]" not in str(kind):
+        test = f"(isinstance({name}, (tuple, list)) or is_int({name}))"
+    elif kind.is_list:
+        test = f"isinstance({name}, (tuple, list))"
+    else:
+        test = _TYPE_TESTS[kind.base].format(name)
+    if exact and kind.base == "Scalar":
+        test = f"isinstance(as_operand({name}), WrappedNumber)"
+    return f"({name} is None or {test})" if kind.is_optional else test
+
+
+def spelled_like_numpy(name: str) -> bool:
+    return name in NUMPY_SPELLINGS.values()

@@ -1,0 +1,23 @@
+"""generated/return_types.py: the classes of results with several named parts."""
+
+from __future__ import annotations
+
+from codegen.emit.functions import return_type
+from codegen.model import Model, Op
+from codegen.render import python_module, render, tuple_of
+
+
+def emit(model: Model) -> dict[str, str]:
+    classes: dict[str, tuple[str, str]] = {}
+    for op in model.ops.values():
+        name = return_type(op)
+        if name is not None and op.kind == "functional":
+            classes.setdefault(name, (str(op.schema), tuple_of(_fields(op))))
+    body = render("return_types.py.jinja", classes=classes)
+    imports = {"NamedResult": "mindtorch.named_result"}
+    purpose = "The results with several named parts, such as `max` along a dimension."
+    return {"generated/return_types.py": python_module("return_types", "ops.yaml", purpose, body, imports)}
+
+
+def _fields(op: Op) -> list[str]:
+    return [f'"{result.name}"' for result in op.schema.returns]

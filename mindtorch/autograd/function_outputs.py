@@ -1,0 +1,101 @@
+"""What the tensors that a custom Function returns become in the graph."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, rebase, set_history
+from mindtorch.autograd_meta import MULTI_OUTPUT
+from mindtorch.tensor import Tensor, alias_of, share_version, view_of
+
+
+def connect_outputs(ctx: Any, node: Any, inputs: Sequence[Tensor], outputs: Sequence[Any]) -> tuple:
+    """The outputs as `apply` returns them; `node` is None when nothing is recorded."""
+    tensors = [output for output in outputs if isinstance(output, Tensor)]
+    results = [
+        _connect(ctx, node, inputs, output, position, len(tensors)) if isinstance(output, Tensor) else output
+        for position, output in enumerate(outputs)
+    ]
+    if node is not None:
+        node.input_metadata = tuple(_metadata_of(result) for result in results)
+        if sum(_belongs_to(result, node) for result in results) > 1:
+            for result in results:
+                _forbid_writing(result, MULTI_OUTPUT)
+    return tuple(results)
+
+
+def _metadata_of(result: Any) -> tuple:
+    return (result._array.shape, result._array.dtype) if isinstance(result, Tensor) else ((), None)
+
+
+def _belongs_to(result: Any, node: Any) -> bool:
+    return isinstance(result, Tensor) and result.grad_fn is node
+
+
+def _connect(ctx: Any, node: Any, inputs: Sequence[Tensor], output: Tensor, position: int, count: int) -> Tensor:
+    is_input = _contains(inputs, output)
+    is_written = _contains(ctx.dirty_tensors, output)
+    if node is None or _contains(ctx.non_differentiable, output) or not _is_differentiable(output):
+        output = _unconnected(output, is_input, is_written)
+    elif is_written:
+        return _rewritten(node, output, position, count, is_input)
+    else:
+        if is_input:
+            output = _view_of_itself(output)
+        set_history(output, node, position)
+    if not (is_input and is_written):
+        _forbid_writing(output, IN_CUSTOM_FUNCTION)
+    return output
+
+
+def _contains(tensors: Sequence[Any], tensor: Tensor) -> bool:
+    return any(each is tensor for each in tensors)
+
+
+def _is_differentiable(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def _rewritten(node: Any, output: Tensor, position: int, count: int, is_input: bool) -> Tensor:
+    """An output that `forward` wrote in place."""
+    if output.is_leaf and output.requires_grad:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if not is_input:
+        warnings.warn(_NOT_AN_INPUT, UserWarning, stacklevel=2)
+    if output._is_view() and count > 1:
+        raise RuntimeError(_VIEW_AMONG_OUTPUTS)
+    rebase(output, node, position)
+    return output
+
+
+def _unconnected(output: Tensor, is_input: bool, is_written: bool) -> Tensor:
+    """An output without gradient. An input is returned as something else, so that its own flags stay as they are."""
+    if not output.requires_grad:
+        return _view_of_itself(output) if is_input and not is_written else output
+    if is_input:
+        alias = alias_of(output)
+        alias._version_counter = share_version(output)
+        return alias
+    return output if output._is_view() else output.detach_()
+
+
+def _view_of_itself(tensor: Tensor) -> Tensor:
+    return view_of(tensor, tensor._array, None, None)
+
+
+def _forbid_writing(result: Any, creation: str) -> None:
+    if isinstance(result, Tensor) and result._is_view():
+        result._meta.creation = creation
+
+
+_NOT_AN_INPUT = (
+    "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to pass it to "
+    "mark_dirty()."
+)
+_VIEW_AMONG_OUTPUTS = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one "
+    "Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view "
+    "(using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two "
+    "Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You "
+    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+)

@@ -1,0 +1,328 @@
+"""Indexing kernels: elements picked by index or mask, written by index or mask, and the backward of views."""
+
+import numpy as np
+
+from mindtorch import iterator
+from mindtorch.backends import geometry
+from mindtorch.backends.cpu import view
+from mindtorch.backends.cpu.advanced import add_at, check_bounds, index_error, key_of, open_key, pick, resolve, result_shape
+from mindtorch.backends.cpu.casting import checked_number, deliver
+from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.joining import cat as cat
+from mindtorch.backends.cpu.joining import flip as flip
+from mindtorch.backends.cpu.joining import roll as roll
+from mindtorch.backends.cpu.joining import triangle
+from mindtorch.backends.cpu.strided import allocate, empty_like
+
+Array = np.ndarray
+
+_BOOL = np.dtype(np.bool_)
+_INT64 = np.dtype(np.int64)
+_INDEX_DTYPES = (_INT64, np.dtype(np.int32))
+
+tril = triangle("tril", keeps_lower=True)
+triu = triangle("triu", keeps_lower=False)
+
+
+# -------------------- index and index_put --------------------
+
+
+def index(input, indices, out=None):
+    if len(indices) == 1 and out is None and input.flags.c_contiguous and (first := indices[0]) is not None:
+        if first.dtype is _INT64 and input.ndim and first.ndim and first.flags.c_contiguous:
+            try:
+                return input.take(first, 0)
+            except IndexError:
+                pass  # torch's message comes from the general case
+        elif first.dtype is _BOOL and first.shape == input.shape:
+            return input[first]
+    return deliver(pick(input, resolve(input.shape, indices)), out)
+
+
+def index_put(input, indices, values, accumulate=False, out=None):
+    if input.dtype != values.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {scalar_name(input)} for the destination "
+            f"and {scalar_name(values)} for the source."
+        )
+    resolved = resolve(input.shape, indices)
+    target = _target(input, out)
+    try:
+        _check_values(values, result_shape(input.shape, resolved))
+        if accumulate:
+            check_bounds(input.shape, resolved)
+            add_at(target, open_key(input.shape, resolved), values)
+        else:
+            target[key_of(resolved)] = values
+    except (IndexError, ValueError):
+        raise index_error(input.shape, resolved) from None
+    return target
+
+
+def _check_values(values: Array, shape: tuple[int, ...]) -> None:
+    fits = values.ndim <= len(shape) and all(
+        extent in (1, wanted) for extent, wanted in zip(reversed(values.shape), reversed(shape), strict=False)
+    )
+    if not fits:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+            f"{list(shape)}"
+        )
+
+
+def _target(input: Array, out: Array | None) -> Array:
+    """The array to change: `out` with the values of the input, or a copy of the input in its memory order."""
+    if out is input:
+        return out
+    if out is None or iterator.needs_resize(out, input.shape):
+        out = empty_like(input)
+    np.copyto(out, input)
+    return out
+
+
+def _contiguous_target(input: Array, out: Array | None) -> Array:
+    """As `_target`, for ops whose result is row-major."""
+    return input.copy() if out is None else _target(input, out)
+
+
+# -------------------- along one dimension --------------------
+
+
+def index_select(input, dim, index, out=None):
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if index.dtype not in _INDEX_DTYPES:
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    dim = geometry.wrap_dim(dim, input.ndim)
+    if not input.ndim and index.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
+    extent = input.shape[dim] if input.ndim else 1
+    if index.size and not extent and input.ndim > 1:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    if index.size and (index.min() < 0 or index.max() >= extent):
+        raise IndexError("index out of range in self")
+    if not input.ndim:
+        return deliver(input.copy(), out)
+    return deliver(np.take(input, index.reshape(-1), dim), out)
+
+
+def index_add(input, dim, index, source, alpha=1, out=None):
+    dim = geometry.wrap_dim(dim, input.ndim)
+    _check_index_add(input, dim, index, source)
+    if alpha != 1:
+        source = source * checked_number(alpha, source.dtype)
+    target = _contiguous_target(input, out)
+    if not input.ndim:
+        np.add(target, source.reshape(()), out=target)
+        return target
+    _check_range(index, dim, input.shape[dim])
+    add_at(target, open_key(input.shape, [*[None] * dim, index.reshape(-1)]), source)
+    return target
+
+
+def _check_index_add(input: Array, dim: int, index: Array, source: Array) -> None:
+    if index.ndim > 1:
+        raise IndexError(
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {scalar_name(index)} "
+            f"and size: {list(index.shape)}"
+        )
+    if index.dtype not in _INDEX_DTYPES:
+        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {scalar_name(index)}")
+    if input.dtype != source.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar type"
+        )
+    rows = source.shape[dim] if dim < source.ndim else 1
+    if not source.ndim and index.size != 1:
+        geometry.unbind_dim(source.shape, dim)
+    if index.size != rows:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({rows}), for dim: {dim}"
+        )
+    if source.ndim != input.ndim or _without(source.shape, dim) != _without(input.shape, dim):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(input.shape)} source.shape = {list(source.shape)}"
+        )
+
+
+def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    return (*shape[:dim], *shape[dim + 1 :])
+
+
+def _check_range(index: Array, dim: int, extent: int) -> None:
+    """These ops take no negative indices."""
+    if index.size and (index.min() < 0 or index.max() >= extent):
+        bad = index[(index < 0) | (index >= extent)].flat[0]
+        raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {extent}")
+
+
+# -------------------- gather and scatter --------------------
+
+
+def gather(input, dim, index, sparse_grad=False, out=None):
+    dim = geometry.wrap_dim(dim, input.ndim)
+    _check_index_dtype(index, "gather")
+    if not index.size:
+        return deliver(np.empty(index.shape, input.dtype), out)
+    _check_same_ndim(index, input, "input")
+    source = input.reshape(1) if not input.ndim else input
+    if _exceeds(index, source, skipped=dim):
+        raise RuntimeError(
+            f"Size does not match at dimension {_exceeds(index, source, skipped=dim)[0]} expected index "
+            f"{list(index.shape)} to be no larger than self {list(input.shape)} apart from dimension {dim}"
+        )
+    _check_range(index, dim, source.shape[dim])
+    picked = np.ascontiguousarray(source[_along(index, dim)])
+    return deliver(picked.reshape(index.shape), out)
+
+
+def scatter(input, dim, index, src, out=None):
+    return _scattered(input, dim, index, src, out, adds=False)
+
+
+def scatter_value(input, dim, index, value, out=None):
+    return _scattered(input, dim, index, checked_number(value, input.dtype), out, adds=False)
+
+
+def scatter_add(input, dim, index, src, out=None):
+    return _scattered(input, dim, index, src, out, adds=True)
+
+
+def _scattered(input: Array, dim: int, index: Array, values: Array, out: Array | None, adds: bool) -> Array:
+    dim = geometry.wrap_dim(dim, input.ndim)
+    _check_index_dtype(index, "scatter")
+    if values.dtype != input.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    target = _contiguous_target(input, out)
+    if not index.size:
+        return target
+    _check_same_ndim(index, input, "self")
+    places = target.reshape(1) if not target.ndim else target
+    if values.ndim:
+        values = _matching_part(values, index, places, dim)
+    elif _exceeds(index, places, skipped=dim):
+        raise _scatter_size_error(index, input, dim, "")
+    _check_range(index, dim, places.shape[dim])
+    key = _along(index, dim)
+    if adds:
+        add_at(places, key, values)
+    else:
+        places[key] = values
+    return target
+
+
+def _matching_part(src: Array, index: Array, target: Array, dim: int) -> Array:
+    """The part of `src` that the index has places for."""
+    for each in range(index.ndim):
+        geometry.wrap_dim(each, src.ndim)
+    if _exceeds(index, target, skipped=dim) or _exceeds(index, src, skipped=None):
+        raise _scatter_size_error(index, target, dim, f" and to be no larger size than src {list(src.shape)}")
+    return src[tuple([slice(extent) for extent in index.shape])]
+
+
+def _scatter_size_error(index: Array, target: Array, dim: int, more: str) -> RuntimeError:
+    return RuntimeError(
+        f"Expected index {list(index.shape)} to be no larger than self {list(target.shape)} apart from dimension {dim}"
+        f"{more}"
+    )
+
+
+def _check_index_dtype(index: Array, op: str) -> None:
+    if index.dtype not in _INDEX_DTYPES:
+        raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index")
+
+
+def _check_same_ndim(index: Array, input: Array, name: str) -> None:
+    if max(index.ndim, 1) != max(input.ndim, 1):
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
+
+
+def _exceeds(index: Array, array: Array, skipped: int | None) -> list[int]:
+    """The dimensions in which the index is larger than the array."""
+    sizes = zip(index.shape, array.shape, strict=False)
+    return [dim for dim, (extent, limit) in enumerate(sizes) if dim != skipped and extent > limit]
+
+
+def _along(index: Array, dim: int) -> tuple[Array, ...]:
+    """The subscript that uses the index for one dimension and counts through the others."""
+    if not index.ndim:
+        return (index.reshape(1),)
+    counters = np.ix_(*[np.arange(extent) for extent in index.shape])
+    return (*counters[:dim], index, *counters[dim + 1 :])
+
+
+# -------------------- masks --------------------
+
+
+def masked_select(input, mask, out=None):
+    if mask.dtype != _BOOL:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = iterator.broadcast_shapes(mask.shape, input.shape)
+    if mask.shape != shape:
+        mask = np.broadcast_to(mask, shape)
+    if input.shape != shape:
+        input = np.broadcast_to(input, shape)
+    return deliver(input[mask], out)
+
+
+def masked_scatter(input, mask, source, out=None):
+    if input.dtype != source.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{scalar_name(input)} and {scalar_name(source)}"
+        )
+    if mask.dtype != _BOOL:
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(mask)}"
+        )
+    shape = iterator.broadcast_shapes(input.shape, mask.shape)
+    if out is not None:
+        iterator.check_inplace_shape(input, shape)
+    target = np.broadcast_to(input, shape).copy() if out is None else _target(input, out)
+    mask = np.broadcast_to(mask, shape)
+    count = int(np.count_nonzero(mask))
+    if source.size < count:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    target[mask] = source.reshape(-1)[:count]
+    return target
+
+
+def nonzero(input, out=None):
+    """The places of nonzero elements, one per row; torch writes them by columns."""
+    places = input.nonzero() if input.ndim else ()
+    count = len(places[0]) if places else int(bool(input))
+    result = allocate((count, len(places)), (_INT64.itemsize, count * _INT64.itemsize), _INT64)
+    for column, numbers in enumerate(places):
+        result[:, column] = numbers
+    return deliver(result, out)
+
+
+# -------------------- backward of views --------------------
+
+
+def select_backward(grad_output, input_sizes, dim, index):
+    result = np.zeros(input_sizes, grad_output.dtype)
+    view.select(result, dim, index)[...] = grad_output
+    return result
+
+
+def slice_backward(grad_output, input_sizes, dim, start, end, step):
+    result = np.zeros(input_sizes, grad_output.dtype)
+    view.slice(result, dim, start, end, step)[...] = grad_output
+    return result
+
+
+def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
+    result = np.zeros(input_sizes, grad_output.dtype)
+    view.diagonal(result, offset, dim1, dim2)[...] = grad_output
+    return result
+
+
+def unfold_backward(grad_in, input_sizes, dim, size, step):
+    """Every place gets the gradients of all windows that show it; one place of all windows at a time never overlaps."""
+    result = np.zeros(input_sizes, grad_in.dtype)
+    windows = view.unfold(result, dim, size, step)
+    for place in range(size):
+        windows[..., place] += grad_in[..., place]
+    return result

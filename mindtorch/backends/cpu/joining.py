@@ -1,0 +1,146 @@
+"""Concatenation, and rearrangements of elements along dimensions: flip, roll, the triangles of matrices."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import numpy as np
+
+from mindtorch import iterator
+from mindtorch.backends import geometry
+from mindtorch.backends.cpu.casting import cast, deliver
+from mindtorch.backends.cpu.strided import allocate, empty_like
+from mindtorch.dtype import FROM_NUMPY
+from mindtorch.geometry import is_contiguous
+from mindtorch.memory_format import channels_last, channels_last_3d
+from mindtorch.promotion import can_convert, promote
+
+Array = np.ndarray
+
+
+# -------------------- concatenation --------------------
+
+
+def cat(tensors, dim=0, out=None):
+    if out is None and tensors:
+        dtype = tensors[0].dtype
+        for tensor in tensors:
+            if tensor.dtype is not dtype or not tensor.flags.c_contiguous:
+                break
+        else:
+            try:
+                result = np.concatenate(tensors, dim)
+            except ValueError:
+                pass  # sizes that don't fit, or that torch forgives
+            else:
+                if 1 not in result.shape and result.size:
+                    return result
+    return _cat(tensors, dim, out)
+
+
+def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    for place, tensor in enumerate(tensors):
+        if not tensor.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {place}) cannot be concatenated")
+    dtype = _joined_dtype(tensors, out)
+    parts = [tensor for tensor in tensors if tensor.shape != (0,)]
+    if not parts:
+        return deliver(np.empty(0, dtype), out)
+    dim = geometry.wrap_dim(dim, parts[0].ndim)
+    shape = _joined_shape(tensors, parts[0], dim)
+    if out is None or iterator.needs_resize(out, shape):
+        out = allocate(shape, _joined_strides(tensors, shape, dtype.itemsize), dtype)
+    np.concatenate([cast(part, dtype) for part in parts], dim, out=out)
+    return out
+
+
+def _joined_dtype(tensors: Sequence[Array], out: Array | None) -> np.dtype:
+    dtype = reduce(promote, [tensor.dtype for tensor in tensors])
+    if out is None:
+        return dtype
+    if not can_convert(dtype, out.dtype):
+        raise TypeError(
+            f"torch.cat(): input types can't be cast to the desired output type {FROM_NUMPY[out.dtype].storage_name}"
+        )
+    return out.dtype
+
+
+def _joined_shape(tensors: Sequence[Array], first: Array, dim: int) -> tuple[int, ...]:
+    """The shape of the result. Empty 1-d tensors are passed over, whatever the shape of the others."""
+    total = 0
+    for place, tensor in enumerate(tensors):
+        if tensor.shape == (0,):
+            continue
+        if tensor.ndim != first.ndim:
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}"
+            )
+        for each, (extent, wanted) in enumerate(zip(tensor.shape, first.shape, strict=True)):
+            if each != dim and extent != wanted:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {wanted} but got size "
+                    f"{extent} for tensor number {place} in the list."
+                )
+        total += tensor.shape[dim]
+    return (*first.shape[:dim], total, *first.shape[dim + 1 :])
+
+
+def _joined_strides(tensors: Sequence[Array], shape: tuple[int, ...], unit: int) -> tuple[int, ...]:
+    """Row-major, unless all tensors are in the same other memory format."""
+    form = {4: channels_last, 5: channels_last_3d}.get(len(shape))
+    if form and all(not each.flags.c_contiguous and is_contiguous(each, form) for each in tensors):
+        return geometry.channels_last_strides(shape, unit)
+    return geometry.contiguous_strides(shape, unit)
+
+
+# -------------------- rearrangements --------------------
+
+
+def flip(input, dims):
+    turned = geometry.wrap_dims(dims, input.ndim)
+    key = tuple([slice(None, None, -1) if dim in turned else slice(None) for dim in range(input.ndim)])
+    result = empty_like(input)
+    result[...] = input[key]
+    return result
+
+
+def roll(input, shifts, dims=()):
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if not dims and len(shifts) == 1:
+        return _rolled(input.reshape(-1), shifts[0], 0).reshape(input.shape)
+    if len(shifts) != len(dims):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
+    result = input
+    for shift, dim in zip(shifts, dims, strict=True):
+        result = _rolled(result, shift, geometry.unbind_dim(result.shape, dim))
+    return result
+
+
+def _rolled(input: Array, shift: int, dim: int) -> Array:
+    """A new array in which the last `shift` elements of a dimension come first."""
+    result = np.empty(input.shape, input.dtype)
+    if not input.size:
+        return result
+    shift %= input.shape[dim]
+    source, target = np.moveaxis(input, dim, 0), np.moveaxis(result, dim, 0)
+    target[shift:] = source[: len(source) - shift]
+    target[:shift] = source[len(source) - shift :]
+    return result
+
+
+def triangle(name: str, keeps_lower: bool) -> Callable[..., Array]:
+    """A kernel that keeps one triangle of the matrices in the last two dimensions and zeroes the other."""
+
+    def kernel(input, diagonal=0, out=None):
+        if input.ndim < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        kept = np.tri(*input.shape[-2:], diagonal if keeps_lower else diagonal - 1, dtype=bool)
+        result = np.zeros(input.shape, input.dtype)
+        np.copyto(result, input, where=kept if keeps_lower else ~kept)
+        return deliver(result, out)
+
+    return kernel

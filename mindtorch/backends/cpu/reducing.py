@@ -1,0 +1,102 @@
+"""What the reduction kernels share: preparing the operand, checking and storing the result."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch import iterator
+from mindtorch.backends.cpu.checks import c_name
+from mindtorch.backends.cpu.elementwise import widened
+from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.dtype import FROM_NUMPY
+from mindtorch.iterator import reduced_dims
+
+Array = np.ndarray
+NumpyDtype = np.dtype[Any]
+
+# Longer reductions over an outer dimension run in two steps: NumPy adds row by row, and the rounding errors would grow.
+_ROWS = 256
+
+
+def scalar_name(dtype: NumpyDtype) -> str:
+    return FROM_NUMPY[dtype].storage_name
+
+
+def as_computed(input: Array, dtype: NumpyDtype) -> Array:
+    """The operand converted to `dtype`, and from there to the dtype in which that is computed."""
+    if input.dtype != dtype:
+        input = quiet(input.astype, dtype)
+    working = widened(dtype)
+    return input if working == dtype else input.astype(working)
+
+
+def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
+    """The result in `dtype` as a row-major array or in `out`."""
+    result = np.asarray(result)
+    if out is not None:
+        if iterator.needs_resize(out, result.shape):
+            out = np.empty(result.shape, out.dtype)
+        quiet(np.copyto, out, result, casting="unsafe")
+        return out
+    if result.dtype != dtype:
+        result = quiet(result.astype, dtype, order="C")
+    return result if result.flags.c_contiguous else result.copy(order="C")
+
+
+def add_up(input: Array, dims: tuple[int, ...], keepdim: bool, dtype: NumpyDtype | None = None) -> Array:
+    """A sum with errors that grow slowly in all directions."""
+    if _is_long_outer(input, dims):
+        rows = len(input) // _ROWS * _ROWS
+        blocks = np.add.reduce(input[:rows].reshape(-1, _ROWS, *input.shape[1:]), 1, dtype)
+        partial = np.add.reduce(blocks, 0, dtype) + np.add.reduce(input[rows:], 0, dtype)
+        return partial[None] if keepdim else partial
+    return np.add.reduce(input, dims, dtype, None, keepdim)
+
+
+def _is_long_outer(input: Array, dims: tuple[int, ...]) -> bool:
+    is_outer = dims == (0,) and input.ndim > 1 and input.dtype.kind in "fc"
+    return is_outer and len(input) > 4 * _ROWS and input.flags.c_contiguous
+
+
+def count(shape: Sequence[int], dims: tuple[int, ...]) -> int:
+    """How many elements go into one result."""
+    total = 1
+    for dim in dims:
+        total *= shape[dim]
+    return total
+
+
+def nonempty_dims(op: str, input: Array, dim: Any) -> tuple[int, ...]:
+    """The dimensions to reduce, of which none may be empty: there is no largest of no elements."""
+    dims = reduced_dims(dim, input.ndim)
+    if input.size:
+        return dims
+    if dim is None or dim == () or dim == []:
+        raise RuntimeError(
+            f"{op}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+    for each in dims:
+        if input.ndim and not input.shape[each]:
+            raise IndexError(f"{op}(): Expected reduction dim {each} to have non-zero size.")
+    return dims
+
+
+def one_dim(input: Array, dim: int) -> tuple[Array, int]:
+    """The operand with at least one dimension, and `dim` counted from the front."""
+    (wrapped,) = reduced_dims(dim, input.ndim)
+    return (input if input.ndim else input.reshape(1)), wrapped
+
+
+def check_out_dtype(out: Array | None, dtype: NumpyDtype) -> None:
+    """An index or a result of a dtype that was asked for cannot be converted."""
+    if out is not None and out.dtype != dtype:
+        expected = c_name(np.empty(0, dtype))
+        raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {c_name(out)} instead")
+
+
+def by_columns(function: Callable[..., Array], input: Array, dim: int) -> Array:
+    """`function` over the last dimension of the operand with `dim` moved there, in contiguous memory."""
+    moved = input if dim == input.ndim - 1 else np.moveaxis(input, dim, -1)
+    return function(np.ascontiguousarray(moved))

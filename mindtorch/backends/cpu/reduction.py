@@ -1,0 +1,376 @@
+"""Kernels of the reductions: sums, extremes, truth, spread, norms. Results are row-major, as in torch."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu.quiet import quiet, run_quietly
+from mindtorch.backends.cpu.reducing import (
+    add_up,
+    as_computed,
+    check_out_dtype,
+    count,
+    nonempty_dims,
+    one_dim,
+    scalar_name,
+    store,
+)
+from mindtorch.backends.cpu.refusals import not_implemented, refused
+from mindtorch.backends.cpu.softmax import (
+    log_softmax,
+    log_softmax_backward_data,
+    softmax,
+    softmax_backward_data,
+)
+from mindtorch.backends.cpu.sorting import sort, sort_stable, topk
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.iterator import reduced_dims
+from mindtorch.promotion import BOOL, COMPLEX, DOUBLE, FLOAT, INT64, UINT8, float_of, is_integral, promote, real_of
+
+__all__ = [
+    "log_softmax",
+    "log_softmax_backward_data",
+    "softmax",
+    "softmax_backward_data",
+    "sort",
+    "sort_stable",
+    "topk",
+]
+
+Array = np.ndarray
+Dims = Any  # int, sequence of ints or None
+
+
+# -------------------- sums and products --------------------
+
+
+def sum(input: Array, dtype: Dtype | None = None) -> Array:
+    own = input.dtype
+    if dtype is None and (own is FLOAT or own is DOUBLE):
+        try:
+            return run_quietly(np.add.reduce, input, None, None, np.empty((), own))
+        except RuntimeError:
+            pass
+    return sum_dim(input, None, False, dtype)
+
+
+def sum_dim(
+    input: Array, dim: Dims, keepdim: bool = False, dtype: Dtype | None = None, out: Array | None = None
+) -> Array:
+    target = _sum_dtype(input, dtype, out)
+    dims = reduced_dims(dim, input.ndim)
+    return store(quiet(add_up, as_computed(input, target), dims, keepdim), target, out)
+
+
+def _sum_dtype(input: Array, dtype: Dtype | None, out: Array | None) -> np.dtype[Any]:
+    """The dtype of a sum or product, in which it is computed, too: a given one, that of `out`, int64 for integers."""
+    if dtype is not None:
+        check_out_dtype(out, dtype.numpy)
+        return dtype.numpy
+    if out is not None:
+        return out.dtype
+    return INT64 if is_integral(input.dtype) else input.dtype
+
+
+def mean(input: Array, dtype: Dtype | None = None, out: Array | None = None) -> Array:
+    return mean_dim(input, None, False, dtype, out)
+
+
+def mean_dim(
+    input: Array, dim: Dims, keepdim: bool = False, dtype: Dtype | None = None, out: Array | None = None
+) -> Array:
+    _check_mean_dtype("Input" if dtype is None else "Optional", input.dtype if dtype is None else dtype.numpy)
+    if dtype is not None:
+        check_out_dtype(out, dtype.numpy)
+    target = dtype.numpy if dtype is not None else input.dtype if out is None else out.dtype
+    dims = reduced_dims(dim, input.ndim)
+    total = quiet(add_up, as_computed(input, target), dims, keepdim)
+    return store(quiet(np.divide, total, total.dtype.type(count(input.shape, dims))), target, out)
+
+
+def _check_mean_dtype(which: str, dtype: np.dtype[Any]) -> None:
+    if is_integral(dtype):
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
+            f"Got: {scalar_name(dtype)}"
+        )
+
+
+def prod(input: Array, dtype: Dtype | None = None) -> Array:
+    return _prod(input, None, False, dtype, None)
+
+
+def prod_dim(
+    input: Array, dim: int, keepdim: bool = False, dtype: Dtype | None = None, out: Array | None = None
+) -> Array:
+    return _prod(input, dim, keepdim, dtype, out)
+
+
+def _prod(input: Array, dim: int | None, keepdim: bool, dtype: Dtype | None, out: Array | None) -> Array:
+    target = _sum_dtype(input, dtype, out)
+    dims = reduced_dims(dim, input.ndim)
+    computed = as_computed(input, target)
+    return store(quiet(np.multiply.reduce, computed, dims, computed.dtype, None, keepdim), target, out)
+
+
+def cumsum(input: Array, dim: int, dtype: Dtype | None = None, out: Array | None = None) -> Array:
+    """In double precision, as torch does for float32."""
+    target = _sum_dtype(input, dtype, out)
+    values, axis = one_dim(input, dim)
+    computed = as_computed(values, target)
+    wide = computed.dtype if is_integral(target) else promote(DOUBLE, computed.dtype)
+    result = quiet(np.cumsum, computed, axis, wide)
+    return store(result.reshape(input.shape), target, out)
+
+
+# -------------------- extremes --------------------
+
+_NO_MAX_ALL = not_implemented("max_all", *COMPLEX)
+_NO_MIN_ALL = not_implemented("min_all", *COMPLEX)
+_NO_AMAX = not_implemented("max_values_cpu", *COMPLEX)
+_NO_AMIN = not_implemented("min_values_cpu", *COMPLEX)
+
+
+def _refuse(input: Array, refusals: dict[Any, Any]) -> None:
+    if input.dtype in refusals:
+        raise refusals[input.dtype](input.dtype)
+
+
+def _extreme(op: str, function: Any, refusals: dict[Any, Any], input: Array, dim: Dims, keepdim: bool) -> Array:
+    dims = nonempty_dims(op, input, dim)
+    _refuse(input, refusals)
+    return quiet(function.reduce, as_computed(input, input.dtype), dims, None, None, keepdim)
+
+
+def amax(input: Array, dim: Dims = (), keepdim: bool = False, out: Array | None = None) -> Array:
+    _check_equal_dtypes(input, out)
+    return store(_extreme("amax", np.maximum, _NO_AMAX, input, dim, keepdim), input.dtype, out)
+
+
+def amin(input: Array, dim: Dims = (), keepdim: bool = False, out: Array | None = None) -> Array:
+    _check_equal_dtypes(input, out)
+    return store(_extreme("amin", np.minimum, _NO_AMIN, input, dim, keepdim), input.dtype, out)
+
+
+def _check_equal_dtypes(input: Array, out: Array | None) -> None:
+    if out is not None and out.dtype != input.dtype:
+        raise RuntimeError(
+            f"Expected the dtype for input and out to match, but got {scalar_name(input.dtype)} for input's dtype and "
+            f"{scalar_name(out.dtype)} for out's dtype."
+        )
+
+
+def max(input: Array, out: Array | None = None) -> Array:
+    return store(_extreme("max", np.maximum, _NO_MAX_ALL, input, None, False), input.dtype, out)
+
+
+def min(input: Array, out: Array | None = None) -> Array:
+    return store(_extreme("min", np.minimum, _NO_MIN_ALL, input, None, False), input.dtype, out)
+
+
+Pair = tuple[Array, Array]
+
+
+def max_dim(input: Array, dim: int, keepdim: bool = False, out: Pair | None = None) -> Pair:
+    return _extreme_and_index("max", np.maximum, np.argmax, input, dim, keepdim, out)
+
+
+def min_dim(input: Array, dim: int, keepdim: bool = False, out: Pair | None = None) -> Pair:
+    return _extreme_and_index("min", np.minimum, np.argmin, input, dim, keepdim, out)
+
+
+def _extreme_and_index(
+    op: str, function: Any, search: Any, input: Array, dim: int, keepdim: bool, out: Pair | None
+) -> Pair:
+    nonempty_dims(op, input, dim)
+    if input.dtype in COMPLEX:
+        raise RuntimeError(f"{op}(): does not support complex input")
+    values_out, indices_out = out or (None, None)
+    check_out_dtype(indices_out, INT64)
+    values, axis = one_dim(as_computed(input, input.dtype), dim)
+    keepdim = keepdim and input.ndim > 0
+    extremes = function.reduce(values, axis, None, None, keepdim)
+    return (
+        store(extremes, input.dtype, values_out),
+        store(search(values, axis, keepdims=keepdim), INT64, indices_out),
+    )
+
+
+_NO_INDEX = {
+    op: refused(RuntimeError, f"{op}(): does not support bool input", BOOL)
+    | refused(RuntimeError, f"{op}(): does not support complex input", *COMPLEX)
+    for op in ("argmax", "argmin")
+}
+
+
+def argmax(input: Array, dim: int | None = None, keepdim: bool = False, out: Array | None = None) -> Array:
+    return _index("argmax", np.argmax, input, dim, keepdim, out)
+
+
+def argmin(input: Array, dim: int | None = None, keepdim: bool = False, out: Array | None = None) -> Array:
+    return _index("argmin", np.argmin, input, dim, keepdim, out)
+
+
+def _index(op: str, search: Any, input: Array, dim: int | None, keepdim: bool, out: Array | None) -> Array:
+    _refuse(input, _NO_INDEX[op])
+    check_out_dtype(out, INT64)
+    if dim is None:
+        if not input.size:
+            raise IndexError(f"{op}(): Expected reduction dim to be specified for input.numel() == 0.")
+    else:
+        nonempty_dims(op, input, dim)
+    computed = as_computed(input, input.dtype)
+    if dim is None or not input.ndim:
+        return store(search(computed, keepdims=keepdim), INT64, out)
+    return store(search(computed, dim, keepdims=keepdim), INT64, out)
+
+
+# -------------------- truth --------------------
+
+
+def any(input: Array, out: Array | None = None) -> Array:
+    return _truth("any", np.logical_or, input, None, False, out)
+
+
+def any_dim(input: Array, dim: int, keepdim: bool = False, out: Array | None = None) -> Array:
+    return _truth("any", np.logical_or, input, dim, keepdim, out)
+
+
+def all(input: Array, out: Array | None = None) -> Array:
+    return _truth("all", np.logical_and, input, None, False, out)
+
+
+def all_dim(input: Array, dim: int, keepdim: bool = False, out: Array | None = None) -> Array:
+    return _truth("all", np.logical_and, input, dim, keepdim, out)
+
+
+def _truth(op: str, function: Any, input: Array, dim: Dims, keepdim: bool, out: Array | None) -> Array:
+    if out is not None and out.dtype not in (BOOL, UINT8):
+        raise RuntimeError(f"{op} only supports bool tensor for result, got: {scalar_name(out.dtype)}")
+    dims = reduced_dims(dim, input.ndim)
+    result = function.reduce(input.astype(bool, copy=False), dims, None, None, keepdim)
+    return store(result, UINT8 if input.dtype == UINT8 else BOOL, out)
+
+
+# -------------------- spread --------------------
+
+
+def var(
+    input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False, out: Array | None = None
+) -> Array:
+    return store(_variance("var", input, dim, correction, keepdim), real_of(input.dtype), out)
+
+
+def std(
+    input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False, out: Array | None = None
+) -> Array:
+    return store(quiet(np.sqrt, _variance("std", input, dim, correction, keepdim)), real_of(input.dtype), out)
+
+
+def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdim: bool) -> Array:
+    if is_integral(input.dtype):
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    dims = reduced_dims(dim, input.ndim)
+    freedom = count(input.shape, dims) - (1 if correction is None else correction)
+    if freedom <= 0:
+        warnings.warn(
+            f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+            "numel divided by output numel).",
+            UserWarning,
+            stacklevel=4,
+        )
+    return quiet(_mean_square_deviation, as_computed(input, input.dtype), dims, keepdim, freedom if freedom > 0 else 0)
+
+
+def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, freedom: float) -> Array:
+    if values.dtype in COMPLEX:
+        parts = (_mean_square_deviation(part, dims, keepdim, freedom) for part in (values.real, values.imag))
+        return np.add(*parts)
+    kind = values.dtype.type
+    mean = np.divide(add_up(values, dims, True), kind(count(values.shape, dims)))
+    deviation = values - mean
+    np.multiply(deviation, deviation, out=deviation)
+    return np.divide(add_up(deviation, dims, keepdim), kind(freedom))
+
+
+# -------------------- norms --------------------
+
+
+def logsumexp(input: Array, dim: Dims, keepdim: bool = False, out: Array | None = None) -> Array:
+    dtype = float_of(input.dtype)
+    dims = reduced_dims(dim, input.ndim)
+    return store(quiet(_log_of_sum, as_computed(input, dtype), dims, keepdim), dtype, out)
+
+
+def _log_of_sum(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    if not values.size or values.dtype in COMPLEX:
+        return np.log(np.add.reduce(np.exp(values), dims, None, None, keepdim))
+    largest = np.maximum.reduce(values, dims, None, None, True)
+    largest = np.where(np.isinf(largest), largest.dtype.type(0), largest)
+    shifted = values - largest
+    result = np.log(np.add.reduce(np.exp(shifted, out=shifted), dims, None, None, True))
+    result += largest
+    return result if keepdim else np.squeeze(result, dims)
+
+
+def vector_norm(
+    input: Array,
+    ord: float = 2,
+    dim: Dims = None,
+    keepdim: bool = False,
+    dtype: Dtype | None = None,
+    out: Array | None = None,
+) -> Array:
+    _check_norm_dtypes(input, dtype)
+    ord = float(ord)
+    dims = reduced_dims(dim, input.ndim)
+    if (ord < 0 or ord == math.inf) and count(input.shape, dims) == 0:
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {_shown(ord)} norm on an empty tensor because the operation does "
+            "not have an identity"
+        )
+    target = input.dtype if dtype is None else dtype.numpy
+    check_out_dtype(out, real_of(target))
+    result = quiet(_norm, as_computed(input, target), ord, dims, keepdim)
+    return store(result, real_of(target), out)
+
+
+def _shown(ord: float) -> str:
+    return f"{ord:g}"
+
+
+def _check_norm_dtypes(input: Array, dtype: Dtype | None) -> None:
+    own = input.dtype
+    if is_integral(own):
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(own)}"
+        )
+    if dtype is None:
+        return
+    asked = dtype.storage_name
+    if is_integral(dtype.numpy):
+        raise RuntimeError(f"linalg.vector_norm: dtype should be floating point or complex, but got {asked}")
+    if (own in COMPLEX) != dtype.is_complex:
+        kind = "complex" if own in COMPLEX else "real"
+        raise RuntimeError(f"linalg.vector_norm: dtype should be {kind} for {kind} inputs, but got {asked}")
+    if promote(own, dtype.numpy) != dtype.numpy:
+        raise RuntimeError(
+            f"linalg.vector_norm: the dtype of the input ({scalar_name(own)}) should be convertible without narrowing "
+            f"to the specified dtype ({asked})"
+        )
+
+
+def _norm(values: Array, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:
+    if ord == 0:
+        return np.add.reduce(values != 0, dims, real_of(values.dtype), None, keepdim)
+    size = np.abs(values)
+    if math.isinf(ord):
+        extreme = np.maximum if ord > 0 else np.minimum
+        return extreme.reduce(size, dims, None, None, keepdim)
+    if ord == 1:
+        return add_up(size, dims, keepdim)
+    if ord == 2:
+        return np.sqrt(add_up(np.multiply(size, size, out=size), dims, keepdim))
+    return np.power(add_up(np.power(size, size.dtype.type(ord)), dims, keepdim), size.dtype.type(1 / ord))

@@ -1,0 +1,98 @@
+"""Kernels of softmax and log-softmax and their backwards, in blocks that stay in the cache."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu.elementwise import BLOCK
+from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.reducing import as_computed, one_dim, store
+from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
+from mindtorch.dtype import dtype as Dtype
+
+Array = np.ndarray
+Step = Callable[..., None]
+
+
+def softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
+    return _run("softmax", _softmax_step, (input,), dim, half_to_float, out)
+
+
+def log_softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
+    return _run("log_softmax", _log_softmax_step, (input,), dim, half_to_float, out)
+
+
+def softmax_backward_data(
+    grad_output: Array, output: Array, dim: int, input_dtype: Dtype, out: Array | None = None
+) -> Array:
+    return _run("softmax_backward", _softmax_backward_step, (grad_output, output), dim, False, out)
+
+
+def log_softmax_backward_data(
+    grad_output: Array, output: Array, dim: int, input_dtype: Dtype, out: Array | None = None
+) -> Array:
+    return _run("log_softmax_backward", _log_softmax_backward_step, (grad_output, output), dim, False, out)
+
+
+def _run(name: str, step: Step, inputs: tuple[Array, ...], dim: int, half_to_float: bool, out: Array | None) -> Array:
+    if half_to_float:
+        raise RuntimeError(f"{name} with half to float conversion is not supported on CPU")
+    first, axis = one_dim(inputs[0], dim)
+    dtype = first.dtype
+    if dtype in ONLY_FLOATING:
+        place = "lastdim_" if axis == first.ndim - 1 else ""
+        raise not_implemented(f"{name}_{place}kernel_impl", dtype)[dtype](dtype)
+    computed = [np.ascontiguousarray(as_computed(each, dtype)) for each in inputs]
+    result = np.empty(first.shape, computed[0].dtype)
+    if result.size:
+        quiet(_in_blocks, step, [result, *computed], axis)
+    return store(result.reshape(inputs[0].shape), dtype, out)
+
+
+def _in_blocks(step: Step, arrays: list[Array], axis: int) -> None:
+    """Runs a step over (outer, axis, inner) blocks with about BLOCK elements."""
+    shape = arrays[0].shape
+    length = shape[axis]
+    inner = int(np.prod(shape[axis + 1 :], dtype=np.int64))
+    if inner == 1:
+        views = [array.reshape(-1, length) for array in arrays]
+    else:
+        views = [array.reshape(-1, length, inner) for array in arrays]
+    for place in _blocks(len(views[0]), length, inner):
+        step(*[view[place] for view in views], axis=1)
+
+
+def _blocks(outer: int, length: int, inner: int) -> Iterator[Any]:
+    rows = max(BLOCK // (length * inner), 1)
+    columns = inner if rows > 1 else max(BLOCK // length, 64)
+    for row in range(0, outer, rows):
+        if columns >= inner:
+            yield slice(row, row + rows)
+            continue
+        for column in range(0, inner, columns):
+            yield (slice(row, row + rows), slice(None), slice(column, column + columns))
+
+
+def _softmax_step(out: Array, x: Array, axis: int) -> None:
+    np.subtract(x, np.maximum.reduce(x, axis, None, None, True), out=out)
+    np.exp(out, out=out)
+    out /= np.add.reduce(out, axis, None, None, True)
+
+
+def _log_softmax_step(out: Array, x: Array, axis: int) -> None:
+    np.subtract(x, np.maximum.reduce(x, axis, None, None, True), out=out)
+    out -= np.log(np.add.reduce(np.exp(out), axis, None, None, True))
+
+
+def _softmax_backward_step(out: Array, grad: Array, y: Array, axis: int) -> None:
+    np.multiply(grad, y, out=out)
+    total = np.add.reduce(out, axis, None, None, True)
+    np.subtract(grad, total, out=out)
+    out *= y
+
+
+def _log_softmax_backward_step(out: Array, grad: Array, y: Array, axis: int) -> None:
+    np.exp(y, out=out)
+    out *= np.add.reduce(grad, axis, None, None, True)
+    np.subtract(grad, out, out=out)

@@ -1,0 +1,89 @@
+"""Kernels of sort and topk. nan counts as larger than everything, and equal elements keep their order."""
+
+import numpy as np
+
+from mindtorch import geometry
+from mindtorch.backends.cpu.elementwise import new_array
+from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
+from mindtorch.backends.cpu.refusals import refused
+from mindtorch.iterator import preserved_strides
+from mindtorch.promotion import BOOL, COMPLEX, INT64
+
+Array = np.ndarray
+Pair = tuple[Array, Array]
+
+_NO_SORT = refused(RuntimeError, " Sort does not support complex dtypes on CPU", *COMPLEX)
+_NO_TOPK = refused(RuntimeError, " topk does not support complex dtypes on CPU", *COMPLEX) | refused(
+    RuntimeError, "topk does not support bool dtypes on CPU", BOOL
+)
+
+
+def sort(input: Array, dim: int = -1, descending: bool = False, out: Pair | None = None) -> Pair:
+    return sort_stable(input, True, dim, descending, out)
+
+
+def sort_stable(
+    input: Array, stable: bool | None, dim: int = -1, descending: bool = False, out: Pair | None = None
+) -> Pair:
+    """Always stable: so is torch's sort on the CPU."""
+    values, axis = one_dim(input, dim)
+    if input.dtype in _NO_SORT:
+        raise _NO_SORT[input.dtype](input.dtype)
+    keys = as_computed(values, input.dtype)
+    indices = order_descending(keys, axis) if descending else np.argsort(keys, axis, kind="stable")
+    return _store_pair(np.take_along_axis(values, indices, axis), indices, input, out)
+
+
+def order_descending(keys: Array, axis: int) -> Array:
+    """The stable order, largest first: a stable sort of the keys read backwards, read backwards."""
+    backwards = np.argsort(np.flip(keys, axis), axis, kind="stable")
+    return np.flip(keys.shape[axis] - 1 - backwards, axis)
+
+
+def _store_pair(values: Array, indices: Array, input: Array, out: Pair | None) -> Pair:
+    """Sorted tensors have the strides of their input."""
+    shape = input.shape
+    if out is not None:
+        check_out_dtype(out[1], INT64)
+        return (
+            store(values.reshape(shape), input.dtype, out[0]),
+            store(indices.reshape(shape), INT64, out[1]),
+        )
+    strides = preserved_strides(shape, geometry.strides_of(input))
+    results = new_array(shape, strides, input.dtype), new_array(shape, strides, INT64)
+    for result, values_or_indices in zip(results, (values, indices), strict=True):
+        np.copyto(result, values_or_indices.reshape(shape))
+    return results
+
+
+def topk(
+    input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, out: Pair | None = None
+) -> Pair:
+    values, axis = one_dim(input, dim)
+    if not 0 <= k <= values.shape[axis]:
+        raise RuntimeError("selected index k out of range")
+    if input.dtype in _NO_TOPK:
+        raise _NO_TOPK[input.dtype](input.dtype)
+    values_out, indices_out = out or (None, None)
+    check_out_dtype(indices_out, INT64)
+    rows = np.moveaxis(values, axis, -1)
+    indices = np.moveaxis(quiet(_best, as_computed(rows, input.dtype), k, largest), -1, axis)
+    chosen = np.take_along_axis(values, indices, axis)
+    shape = chosen.shape if input.ndim else ()
+    return store(chosen.reshape(shape), input.dtype, values_out), store(indices.reshape(shape), INT64, indices_out)
+
+
+def _best(keys: Array, k: int, largest: bool) -> Array:
+    """The indices of the k best of each row, best first. A partition first, as sorting all of a long row is slow."""
+    length = keys.shape[-1]
+    if k * 8 < length:
+        part = np.argpartition(keys, length - k if largest else k - 1, axis=-1) if k else np.argsort(keys, axis=-1)
+        candidates = np.sort(part[..., length - k :] if largest else part[..., :k], axis=-1)
+        keys = np.take_along_axis(keys, candidates, -1)
+        return np.take_along_axis(candidates, _order(keys, largest), -1)
+    return _order(keys, largest)[..., :k]
+
+
+def _order(keys: Array, largest: bool) -> Array:
+    return order_descending(keys, -1) if largest else np.argsort(keys, axis=-1, kind="stable")

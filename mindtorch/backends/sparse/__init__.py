@@ -1,1 +1,0 @@
-"""The backend of sparse tensors on the CPU: COO, coordinates and values."""

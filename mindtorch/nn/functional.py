@@ -1,0 +1,396 @@
+"""Layers as functions. Where the signature allows, a function here is the op itself."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch.autograd.grad_mode import no_grad
+from mindtorch.dispatch import ops
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.nn.reduction import legacy_reduction, reduction_number
+from mindtorch.tensor import Tensor
+
+# -------------------- linear, convolution, attention --------------------
+
+linear = ops.linear
+conv1d = ops.conv1d
+conv2d = ops.conv2d
+conv3d = ops.conv3d
+conv_transpose2d = ops.conv_transpose2d
+scaled_dot_product_attention = ops.scaled_dot_product_attention
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of weight that input names."""
+    if padding_idx is None:
+        padding_idx = -1
+    elif not -weight.shape[0] <= padding_idx < weight.shape[0]:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    elif padding_idx < 0:
+        padding_idx += weight.shape[0]
+    if max_norm is not None:
+        _renormalize_rows(weight, input, max_norm, norm_type)
+    return ops.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _renormalize_rows(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) -> None:
+    """Shorten, in place, the named rows that are longer than max_norm."""
+    with no_grad():
+        chosen = rows.unique()
+        found = weight.index_select(0, chosen)
+        norms = found.norm(norm_type, 1, keepdim=True)
+        factor = (max_norm / (norms + 1e-7)).clamp(max=1.0)
+        weight.index_copy_(0, chosen, found * factor)
+
+
+# -------------------- activations --------------------
+
+sigmoid = ops.sigmoid
+tanh = ops.tanh
+gelu = ops.gelu
+softplus = ops.softplus
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The larger of input and 0."""
+    return ops.relu_(input) if inplace else ops.relu(input)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * sigmoid(input)."""
+    return ops.silu_(input) if inplace else ops.silu(input)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """input, times negative_slope where it is negative."""
+    if inplace:
+        return ops.leaky_relu_(input, negative_slope)
+    return ops.leaky_relu(input, negative_slope)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """input limited to a range."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return input.clamp_(min_val, max_val) if inplace else input.clamp(min_val, max_val)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """input limited to the range from 0 to 6."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """input where it is positive, alpha * (exp(input) - 1) elsewhere."""
+    result = input.clamp(min=0) + alpha * input.clamp(max=0).expm1()
+    return input.copy_(result) if inplace else result
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * tanh(softplus(input))."""
+    result = input * ops.softplus(input).tanh()
+    return input.copy_(result) if inplace else result
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(sigmoid(input)), without overflow."""
+    return -ops.softplus(-input, 1, 40)
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
+    """exp(input) divided by its sum along a dimension."""
+    if dim is None:
+        dim = _implicit_dim("softmax", input.ndim, _stacklevel)
+    return ops.softmax(input, dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
+    """The logarithm of softmax, without overflow."""
+    if dim is None:
+        dim = _implicit_dim("log_softmax", input.ndim, _stacklevel)
+    return ops.log_softmax(input, dim, dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
+    """softmax of -input."""
+    if dim is None:
+        dim = _implicit_dim("softmin", input.ndim, _stacklevel)
+    return ops.softmax(-input, dim, dtype)
+
+
+def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel + 1,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+# -------------------- dropout --------------------
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero each element with probability p and scale the others so that the mean stays."""
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return ops.dropout_(input, p, training) if inplace else ops.dropout(input, p, training)
+
+
+# -------------------- pooling --------------------
+
+avg_pool2d = ops.avg_pool2d
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window; with `return_indices`, also where it is."""
+    stride = () if stride is None else stride
+    if return_indices:
+        return ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return ops.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d_with_indices(input: Tensor, kernel_size: Any, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """The largest element of each window and where it is."""
+    return max_pool2d(input, kernel_size, *args, **{**kwargs, "return_indices": True})
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size cells; None keeps the input's size."""
+    if isinstance(output_size, int):
+        output_size = (output_size, output_size)
+    elif None in output_size:
+        sizes = input.shape[-len(output_size) :]
+        output_size = tuple(own if given is None else given for given, own in zip(output_size, sizes))
+    return ops.adaptive_avg_pool2d(input, tuple(output_size))
+
+
+# -------------------- normalization --------------------
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize each channel, in training over the batch, else by the running statistics."""
+    if training:
+        _check_several_values(input.shape)
+    return ops.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
+
+
+def _check_several_values(shape: Sequence[int]) -> None:
+    count = shape[0] * math.prod(shape[2:])
+    if count == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize over the last dimensions."""
+    return ops.layer_norm(input, tuple(normalized_shape), weight, bias, eps)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+    """Divide by the p-norm along a dimension, or by eps where that is larger."""
+    length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / length if out is None else ops.div(input, length, out=out)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along a dimension."""
+    lengths = (x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
+    return (x1 / next(lengths) * (x2 / next(lengths))).sum(dim)
+
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The p-norm of the differences of vectors along the last dimension."""
+    return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
+
+
+# -------------------- shape --------------------
+
+one_hot = ops.one_hot
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Pad the last dimensions; the numbers are before and after the last one, then the one before it, and so on."""
+    return ops.pad(input, tuple(pad), mode, value)
+
+
+# -------------------- losses --------------------
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """The cross entropy of logits against classes or class probabilities."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    number = reduction_number(reduction)
+    return ops.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The negative log likelihood of classes."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    return ops.nll_loss_nd(input, target, weight, reduction_number(reduction), ignore_index)
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """The squared difference."""
+    number = reduction_number(legacy_reduction(size_average, reduce, reduction))
+    _warn_of_broadcast(input, target)
+    if weight is None:
+        return ops.mse_loss(input, target, number)
+    losses = ops.mse_loss(input, target, 0) * weight
+    if reduction == "mean":
+        return losses.sum() / weight.expand_as(losses).sum()
+    return losses.sum() if reduction == "sum" else losses
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The absolute difference."""
+    number = reduction_number(legacy_reduction(size_average, reduce, reduction))
+    _warn_of_broadcast(input, target)
+    return ops.l1_loss(input, target, number)
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """The squared difference below beta and the absolute one above it."""
+    number = reduction_number(legacy_reduction(size_average, reduce, reduction))
+    _warn_of_broadcast(input, target)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return ops.smooth_l1_loss(input, target, number, beta)
+
+
+def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
+    if input.shape != target.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
+            "This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.",
+            stacklevel=3,
+        )
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The cross entropy of probabilities."""
+    number = reduction_number(legacy_reduction(size_average, reduce, reduction))
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+    if weight is not None and weight.shape != input.shape:
+        weight = weight.expand(input.shape)
+    return ops.binary_cross_entropy(input, target, weight, number)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """The cross entropy of sigmoid(input)."""
+    number = reduction_number(legacy_reduction(size_average, reduce, reduction))
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    return ops.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """The Kullback-Leibler divergence; input holds logarithms."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+            "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+            stacklevel=2,
+        )
+    if reduction == "batchmean":
+        total = ops.kl_div(input, target, 2, log_target=log_target)
+        return total / input.shape[0] if input.ndim else total
+    return ops.kl_div(input, target, reduction_number(reduction), log_target=log_target)

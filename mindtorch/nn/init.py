@@ -1,0 +1,151 @@
+"""Filling tensors with initial values. The random draws are torch's, in torch's order."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from mindtorch.autograd.grad_mode import no_grad
+from mindtorch.tensor import Tensor
+
+_GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4} | dict.fromkeys(
+    "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d sigmoid".split(), 1
+)
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor by which weights before a nonlinearity are larger, so that activations keep their variance."""
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        if isinstance(slope, bool) or not isinstance(slope, (int, float)):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity not in _GAINS:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return _GAINS[nonlinearity]
+
+
+# -------------------- plain --------------------
+
+
+@no_grad()
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
+    """Uniform numbers between a and b."""
+    return tensor.uniform_(a, b, generator=generator)
+
+
+@no_grad()
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+    """Normal numbers."""
+    return tensor.normal_(mean, std, generator=generator)
+
+
+@no_grad()
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """The same number everywhere."""
+    return tensor.fill_(val)
+
+
+@no_grad()
+def ones_(tensor: Tensor) -> Tensor:
+    """1 everywhere."""
+    return tensor.fill_(1.0)
+
+
+@no_grad()
+def zeros_(tensor: Tensor) -> Tensor:
+    """0 everywhere."""
+    return tensor.zero_()
+
+
+@no_grad()
+def eye_(tensor: Tensor) -> Tensor:
+    """The identity matrix."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    tensor.zero_()
+    tensor.diagonal().fill_(1.0)
+    return tensor
+
+
+@no_grad()
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> Tensor:
+    """Normal numbers within the limits a and b."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
+            stacklevel=2,
+        )
+    low, high = (_normal_distribution((limit - mean) / std) for limit in (a, b))
+    tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
+    tensor.erfinv_()
+    tensor.mul_(std * math.sqrt(2.0)).add_(mean)
+    return tensor.clamp_(min=a, max=b)
+
+
+def _normal_distribution(x: float) -> float:
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+# -------------------- by the size of the layer --------------------
+
+
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs an output of the layer depends on, and how many outputs an input reaches."""
+    if tensor.ndim < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+def _fan(tensor: Tensor, mode: str) -> int:
+    mode = mode.lower()
+    modes = ["fan_in", "fan_out"]
+    if mode not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
+    return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
+
+
+def _is_empty(tensor: Tensor) -> bool:
+    if 0 not in tensor.shape:
+        return False
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return True
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Uniform numbers whose variance suits both the fan in and the fan out."""
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(fan_in + fan_out))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Normal numbers whose variance suits both the fan in and the fan out."""
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
+
+
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
+    """Uniform numbers whose variance suits a rectifier."""
+    if _is_empty(tensor):
+        return tensor
+    fan = _fan(tensor, mode)
+    bound = math.sqrt(3.0) * (calculate_gain(nonlinearity, a) / math.sqrt(fan))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
+    """Normal numbers whose variance suits a rectifier."""
+    if _is_empty(tensor):
+        return tensor
+    fan = _fan(tensor, mode)
+    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)

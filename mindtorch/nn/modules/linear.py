@@ -1,0 +1,53 @@
+"""Linear layers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindtorch.dispatch import ops
+from mindtorch.nn import init
+from mindtorch.nn.modules.module import Module
+from mindtorch.nn.parameter import Parameter
+from mindtorch.tensor import Tensor
+
+
+class Identity(Module):
+    """Returns its input; takes any arguments and ignores them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input
+
+
+class Linear(Module):
+    """input @ weight.T + bias."""
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = Parameter(ops.empty((out_features, in_features), device=device, dtype=dtype))
+        if bias:
+            self.bias = Parameter(ops.empty(out_features, device=device, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform numbers within 1 / sqrt(in_features)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        parameters = self._parameters
+        return ops.linear(input, parameters["weight"], parameters["bias"])
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"

@@ -1,0 +1,520 @@
+"""`Module`: the base class of all layers. It keeps parameters, buffers and submodules apart from other attributes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from mindtorch.autograd.hooks import RemovableHandle
+from mindtorch.device import device as Device
+from mindtorch.dtype import bfloat16, float16, float32, float64
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.nn.modules import state_dict as states
+from mindtorch.nn.modules.calls import call_with_hooks
+from mindtorch.nn.parameter import Buffer, Parameter
+from mindtorch.tensor import Tensor
+
+Self = TypeVar("Self", bound="Module")
+
+_HOOK_TABLES = (
+    "_backward_hooks",
+    "_backward_pre_hooks",
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+class Module:
+    """A part of a model: its parameters, its buffers, its submodules and what it does with an input."""
+
+    _version = 1
+    training: bool
+
+    def __init__(self) -> None:
+        fields = self.__dict__
+        fields["training"] = True
+        fields["_parameters"] = {}
+        fields["_buffers"] = {}
+        fields["_non_persistent_buffers_set"] = set()
+        fields["_modules"] = {}
+        fields["_has_hooks"] = False  # whether a call has to look at the tables of hooks
+        for table in _HOOK_TABLES:
+            fields[table] = OrderedDict()
+
+    def forward(self, *input: Any) -> Any:
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._has_hooks:
+            return call_with_hooks(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    # -------------------- attributes --------------------
+
+    def __getattr__(self, name: str) -> Any:
+        fields = self.__dict__
+        for table in ("_parameters", "_buffers", "_modules"):
+            members = fields.get(table)
+            if members is not None and name in members:
+                return members[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Parameter):
+            self._set_member("_parameters", name, value, "parameters", self.register_parameter)
+        elif isinstance(value, Module):
+            self._set_member("_modules", name, value, "module", self.register_module)
+        elif isinstance(value, Buffer):
+            self._set_member("_buffers", name, value, "buffer", self._register_given_buffer)
+        elif not self._replace_member(name, value):
+            object.__setattr__(self, name, value)
+
+    def _set_member(self, table: str, name: str, value: Any, what: str, register: Callable) -> None:
+        """An attribute that becomes a member; it leaves whatever place it had before."""
+        if table not in self.__dict__:
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+        if name in self.__dict__[table]:
+            self.__dict__[table][name] = value
+            return
+        for other in (self.__dict__, self._parameters, self._buffers, self._modules):
+            other.pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+        register(name, value)
+
+    def _register_given_buffer(self, name: str, buffer: Buffer) -> None:
+        self.register_buffer(name, buffer, buffer.persistent)
+
+    def _replace_member(self, name: str, value: Any) -> bool:
+        """Whether `name` is a member; if so it has been replaced, if the value may stand there."""
+        fields = self.__dict__
+        for table, what, allowed in _MEMBERS:
+            members = fields.get(table)
+            if members is None or name not in members:
+                continue
+            if value is not None and not (table == "_buffers" and isinstance(value, Tensor)):
+                raise TypeError(f"cannot assign '{_type_name(value)}' as {what} '{name}' ({allowed} expected)")
+            members[name] = value
+            return True
+        return False
+
+    def __delattr__(self, name: str) -> None:
+        for members in (self._parameters, self._buffers, self._modules):
+            if name in members:
+                del members[name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        super().__delattr__(name)
+
+    def __dir__(self) -> list[str]:
+        names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers}
+        return sorted(name for name in names if not name[0].isdigit())
+
+    # -------------------- registration --------------------
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter; None keeps the name for one that may be set later."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        self._check_name(name, "parameter", self._parameters)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{_type_name(param)}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)"
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is part of the state, but no parameter; only persistent ones go to the state_dict."""
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name(name, "buffer", self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
+        self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Add a submodule."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{_type_name(module)} is not a Module subclass")
+        if not isinstance(name, str):
+            raise TypeError(f"module name should be a string. Got {_type_name(name)}")
+        if hasattr(self, name) and name not in self._modules:
+            raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            raise KeyError(f'module name can\'t contain ".", got: {name}')
+        if name == "":
+            raise KeyError('module name can\'t be empty string ""')
+        self._modules[name] = module
+
+    add_module = register_module
+
+    def _check_name(self, name: Any, what: str, members: dict) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {_type_name(name)}")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain "."')
+        if name == "":
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in members:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    # -------------------- traversal --------------------
+
+    def _named_members(
+        self, table: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, member in module.__dict__[table].items():
+                if member is None or id(member) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(member))
+                yield (f"{path}.{name}" if path else name), member
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """The parameters with their dotted names."""
+        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters of this module and, with `recurse`, of those below it."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """The buffers with their dotted names."""
+        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers of this module and, with `recurse`, of those below it."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly below this one, with their names."""
+        seen: set[int] = set()
+        for name, module in self._modules.items():
+            if module is not None and id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly below this one."""
+        return (module for _, module in self.named_children())
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all below it, with their dotted names."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                path = f"{prefix}.{name}" if prefix else name
+                yield from module.named_modules(memo, path, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it."""
+        return (module for _, module in self.named_modules())
+
+    def get_submodule(self, target: str) -> Module:
+        """The module with a dotted name."""
+        module = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter with a dotted name."""
+        return self._get_member(target, lambda owner, name: isinstance(getattr(owner, name), Parameter), "an nn.Parameter")
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer with a dotted name."""
+        return self._get_member(target, lambda owner, name: name in owner._buffers, "a buffer")
+
+    def _get_member(self, target: str, belongs: Callable[[Module, str], bool], what: str) -> Any:
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if not hasattr(owner, name):
+            raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
+        if not belongs(owner, name):
+            raise AttributeError(f"`{name}` is not {what}")
+        return getattr(owner, name)
+
+    def apply(self: Self, fn: Callable[[Module], Any]) -> Self:
+        """Call a function with every module below this one and then with this one."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    # -------------------- modes and gradients --------------------
+
+    def train(self: Self, mode: bool = True) -> Self:
+        """Set training mode, which dropout and batch normalization ask for."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self: Self) -> Self:
+        """Leave training mode."""
+        return self.train(False)
+
+    def requires_grad_(self: Self, requires_grad: bool = True) -> Self:
+        """Whether autograd records what happens to the parameters."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or fill them with zeros."""
+        for parameter in self.parameters():
+            if parameter.grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                parameter.grad = parameter.grad.detach().zero_()
+
+    # -------------------- conversion --------------------
+
+    def _apply(self: Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Replace the data of every parameter and its gradient, and every buffer, by what fn makes of it."""
+        for module in self.children() if recurse else ():
+            module._apply(fn)
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                self._parameters[name] = _apply_to_parameter(parameter, fn)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self: Self, *args: Any, **kwargs: Any) -> Self:
+        """Move to a device, convert floating-point parameters and buffers to a dtype, or both."""
+        device, dtype, non_blocking = _parse_to(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+            )
+        return self._apply(lambda tensor: _converted(tensor, device, dtype, non_blocking))
+
+    def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
+        """Move to a device without copying the values."""
+        return self._apply(lambda tensor: tensor.new_empty(tensor.shape, device=device), recurse)
+
+    def cpu(self: Self) -> Self:
+        return self._apply(lambda tensor: tensor.cpu())
+
+    def npu(self: Self, device: int | None = None) -> Self:
+        return self.to("npu" if device is None else f"npu:{device}")
+
+    def type(self: Self, dst_type: Any) -> Self:
+        return self._apply(lambda tensor: tensor.type(dst_type))
+
+    def float(self: Self) -> Self:
+        return self._to_float(float32)
+
+    def double(self: Self) -> Self:
+        return self._to_float(float64)
+
+    def half(self: Self) -> Self:
+        return self._to_float(float16)
+
+    def bfloat16(self: Self) -> Self:
+        return self._to_float(bfloat16)
+
+    def _to_float(self: Self, dtype: Any) -> Self:
+        return self._apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+
+    def share_memory(self: Self) -> Self:
+        return self._apply(lambda tensor: tensor.share_memory_())
+
+    # -------------------- hooks --------------------
+
+    def _add_hook(self, table: str, hook: Any, prepend: bool = False, **flags: bool) -> RemovableHandle:
+        hooks = self.__dict__[table]
+        flagged = [self.__dict__[name] for name, set_ in flags.items() if set_]
+        handle = RemovableHandle(hooks, extra_dict=flagged)
+        hooks[handle.id] = hook
+        for mark in flagged:
+            mark[handle.id] = True
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+        self.__dict__["_has_hooks"] = True
+        return handle
+
+    def register_forward_pre_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call hook(module, args) before forward; it may return other arguments."""
+        return self._add_hook("_forward_pre_hooks", hook, prepend, _forward_pre_hooks_with_kwargs=with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
+        """Call hook(module, args, output) after forward; it may return another output."""
+        return self._add_hook(
+            "_forward_hooks",
+            hook,
+            prepend,
+            _forward_hooks_with_kwargs=with_kwargs,
+            _forward_hooks_always_called=always_call,
+        )
+
+    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(module, grad_output) before the gradients of the inputs are computed; it may return others."""
+        return self._add_hook("_backward_pre_hooks", hook, prepend)
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(module, grad_input, grad_output) when the gradients of the inputs are known; it may return others."""
+        return self._add_hook("_backward_hooks", hook, prepend)
+
+    def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(module, prefix, keep_vars) before `state_dict`."""
+        return self._add_hook("_state_dict_pre_hooks", hook)
+
+    def register_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(module, state_dict, prefix, local_metadata) after `state_dict`."""
+        return self._add_hook("_state_dict_hooks", hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before loading."""
+        return self._add_hook("_load_state_dict_pre_hooks", hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(module, incompatible_keys) after loading."""
+        return self._add_hook("_load_state_dict_post_hooks", hook)
+
+    # -------------------- state --------------------
+
+    def state_dict(self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict:
+        """The parameters and persistent buffers by dotted name."""
+        return states.state_dict(self, destination, prefix, keep_vars)
+
+    def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
+        states.save_members(self, destination, prefix, keep_vars)
+
+    def load_state_dict(
+        self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
+    ) -> states.IncompatibleKeys:
+        """Copy the values of a state_dict into the parameters and buffers, or with `assign` put them in their place."""
+        return states.load_state_dict(self, state_dict, strict, assign)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        states.load_members(
+            self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for table in _HOOK_TABLES:
+            self.__dict__.setdefault(table, OrderedDict())
+        self.__dict__.setdefault("_has_hooks", True)
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+
+    # -------------------- printing --------------------
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What stands between the parentheses of this module's own line."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr().split("\n") if self.extra_repr() else []
+        children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        lines = extra + children
+        if not lines:
+            return f"{self._get_name()}()"
+        if len(extra) == 1 and not children:
+            return f"{self._get_name()}({extra[0]})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+# The tables whose names a plain assignment may not overwrite, and what torch's error says stands there.
+_MEMBERS = (
+    ("_parameters", "parameter", "torch.nn.Parameter or None"),
+    ("_modules", "child module", "torch.nn.Module or None"),
+    ("_buffers", "buffer", "torch.nn.Buffer, torch.Tensor or None"),
+)
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def _type_name(value: Any) -> str:
+    return value.type() if isinstance(value, Tensor) else type(value).__name__
+
+
+def _apply_to_parameter(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
+    """The same parameter with other data, or a new one where the data is of another kind."""
+    data = fn(parameter.data)
+    grad = None if parameter.grad is None else fn(parameter.grad.data).requires_grad_(parameter.grad.requires_grad)
+    if type(data._array) is type(parameter._array):
+        parameter.grad = None
+        parameter.data = data
+    else:
+        parameter = Parameter(data, parameter.requires_grad)
+    parameter.grad = grad
+    return parameter
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
+    """The device, dtype and `non_blocking` of the forms of `to`: (device, dtype), (dtype), (tensor)."""
+    device, dtype = kwargs.get("device"), kwargs.get("dtype")
+    non_blocking = kwargs.get("non_blocking", False)
+    for value in args:
+        if isinstance(value, Tensor):
+            device, dtype = value.device, value.dtype
+        elif isinstance(value, Dtype):
+            dtype = value
+        elif isinstance(value, bool):
+            non_blocking = value
+        elif value is not None:
+            device = value
+    return None if device is None else Device(device), dtype, non_blocking
+
+
+def _converted(tensor: Tensor, device: Any, dtype: Any, non_blocking: bool) -> Tensor:
+    wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
+    return tensor.to(device=device, dtype=wanted, non_blocking=non_blocking)

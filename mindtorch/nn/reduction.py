@@ -1,0 +1,33 @@
+"""The `reduction` argument of losses: its words, and the numbers that ops take."""
+
+from __future__ import annotations
+
+import warnings
+
+_NUMBERS = {"none": 0, "mean": 1, "sum": 2}
+
+
+def reduction_number(reduction: str) -> int:
+    """The number of a reduction's word."""
+    if reduction == "elementwise_mean":
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
+        )
+        return 1
+    if reduction not in _NUMBERS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return _NUMBERS[reduction]
+
+
+def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """The reduction that the two arguments from before `reduction` mean; they win when either is given."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        meant = "none"
+    else:
+        meant = "sum" if size_average is False else "mean"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.", stacklevel=4
+    )
+    return meant

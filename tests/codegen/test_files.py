@@ -1,0 +1,121 @@
+"""Files that cannot be read, and the promise that no input, however wrong, ends in a traceback."""
+
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codegen.errors import InvalidInput
+from codegen.load import load
+from tests.codegen.project import DERIVATIVES, OPS, clean, diagnostics, load_project, write_project
+
+
+def first_lines(root):
+    return [str(diagnostic).splitlines()[0] for diagnostic in diagnostics(root)]
+
+
+@pytest.mark.parametrize("name", ["ops.yaml", "derivatives.yaml"])
+def test_missing_file(tmp_path, name):
+    write_project(tmp_path, derivatives="[]").joinpath(name).unlink()
+    assert f"{name}:1:1: error[E001] cannot read {name}: No such file or directory" in first_lines(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows words the error otherwise")
+def test_directory_in_place_of_a_file(tmp_path):
+    write_project(tmp_path, derivatives="[]").joinpath("ops.yaml").unlink()
+    tmp_path.joinpath("ops.yaml").mkdir()
+    assert first_lines(tmp_path) == ["ops.yaml:1:1: error[E001] cannot read ops.yaml: Is a directory"]
+
+
+def test_not_utf8(tmp_path):
+    path = write_project(tmp_path, derivatives="[]") / "ops.yaml"
+    path.write_bytes(clean(OPS).encode() + b"  # caf\xe9\n")
+    (found,) = diagnostics(tmp_path)
+    lines = clean(OPS).count("\n")
+    assert str(found).splitlines()[0] == f"ops.yaml:{lines + 1}:8: error[E002] ops.yaml is not UTF-8: byte 0xe9"
+    assert found.hint == "save the file as UTF-8"
+
+
+def test_helpers_that_are_no_python(tmp_path):
+    write_project(tmp_path, derivatives="[]", mindtorch__autograd__formulas="def multiply(:\n")
+    (line,) = first_lines(tmp_path)
+    assert line.startswith("mindtorch/autograd/formulas.py:1:14: error[E080] not Python: ")
+
+
+def test_byte_order_mark_and_windows_line_ends_are_accepted(tmp_path):
+    path = write_project(tmp_path) / "ops.yaml"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert "mul.Tensor" in load(tmp_path).ops
+
+
+def test_all_problems_are_reported_in_order(tmp_path):
+    ops = """
+    - func: abs(Tensor self) -> Tensor
+      familly: pointwise
+      dispatch: {CPU: abs}
+    - func: neg(Tensr self) -> Tensor
+      family: pointwise
+    """
+    derivatives = """
+    - name: neg(Tensr self) -> Tensor
+      self: -grad
+    - name: abs(Tensor self) -> Tensor
+      self: gradd
+    """
+    write_project(tmp_path, ops, derivatives)
+    assert [(found.location.file, found.location.line, found.code) for found in diagnostics(tmp_path)] == [
+        ("derivatives.yaml", 4, "E061"),
+        ("ops.yaml", 1, "E013"),
+        ("ops.yaml", 2, "E012"),
+        ("ops.yaml", 4, "E021"),
+    ]
+
+
+def test_message_shows_line_and_caret(tmp_path):
+    ops = "- func: abs(Tensor self) -> Tensor\n  family: pointwize\n  dispatch: {CPU: abs}\n"
+    with pytest.raises(InvalidInput) as error:
+        load_project(tmp_path, ops, "[]")
+    assert str(error.value).splitlines() == [
+        "ops.yaml:2:11: error[E015] unknown value 'pointwize' of 'family'",
+        "    family: pointwize",
+        "            ^",
+        "help: did you mean 'pointwise'?",
+    ]
+
+
+@pytest.mark.parametrize("opening", ["[", "- ", "? ", "{a: "])
+def test_deep_nesting(tmp_path, opening):
+    write_project(tmp_path, ops=opening * 50_000, derivatives="[]")
+    assert {found.code for found in diagnostics(tmp_path)} <= {"E004", "E006", "E010"}
+
+
+@pytest.mark.parametrize(
+    ("before", "middle", "after"),
+    [("(" * 500, "", ""), ("-" * 20_000, "grad", ""), ("", "grad", " + grad" * 20_000), ("", "self", ".t()" * 5000)],
+    ids=("brackets", "signs", "sum", "calls"),
+)
+def test_deep_formula(tmp_path, before, middle, after):
+    formula = before + middle + after
+    derivatives = f'- name: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  self: "{formula}"\n  other: grad\n'
+    write_project(tmp_path, derivatives=derivatives)
+    assert {found.code for found in diagnostics(tmp_path)} <= {"E060"}
+
+
+def edited(text):
+    """The text with one part replaced by other characters."""
+    pieces = st.text("-:,.()[]{}|>*&!?=_ \t\n'\"#ae0é\0", max_size=6)
+    return st.builds(
+        lambda start, length, piece: text[:start] + piece + text[start + length :],
+        st.integers(0, len(text)),
+        st.integers(0, 12),
+        pieces,
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(ops=edited(clean(OPS)), derivatives=edited(clean(DERIVATIVES)))
+def test_damaged_files_give_diagnostics_or_load(tmp_path_factory, ops, derivatives):
+    root = tmp_path_factory.mktemp("project")
+    write_project(root, ops, derivatives)
+    assert all(found.location.line >= 1 and found.location.column >= 1 for found in diagnostics(root))

@@ -1,0 +1,169 @@
+"""The hand-written sources are read with ast: which functions there are, and whether their signatures fit."""
+
+import pytest
+
+from codegen.errors import Problems
+from codegen.kernels import read_hand_written
+from tests.codegen.project import clean, diagnostics, load_project, write_project
+
+ADD = """
+- func: add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+  family: pointwise
+  autogen: out
+  promotion: default
+  shape: broadcast
+  samples: binary
+  dispatch: {CPU: add}
+"""
+ADD_COMPOSITE = "- func: add(Tensor self, Tensor other) -> Tensor\n  family: pointwise\n  composite: add\n"
+
+
+def functions(root, **files):
+    """The kernels that are found in cpu/pointwise.py."""
+    problems = Problems()
+    found = read_hand_written(write_project(root, **files), problems)
+    assert not problems
+    return found.kernels["CPU", "pointwise"]
+
+
+@pytest.mark.parametrize(
+    ("source", "parameters"),
+    [
+        ("def add(input, other, alpha, out=None): ...", ("input", "other", "alpha", "out")),
+        ("def add(input, /, other, *, alpha=1, out=None): ...", ("input", "other", "alpha", "out")),
+        ("def add(*arrays, **options): ...", ("*arrays", "**options")),
+        ("add = lambda input, out=None: input", ("input", "out")),
+        ("def plus(input): ...\nadd = plus", ("input",)),
+        ("def unary(f):\n    def kernel(x, out=None): ...\n    return kernel\nadd = unary(abs)", ("x", "out")),
+        ("def unary(f):\n    def kernel(x): ...\n    return kernel\n"
+         "def quiet(f):\n    return unary(f)\nadd = quiet(abs)", ("x",)),
+        ("def unary(f):\n    def kernel(x): ...\n    return kernel\n"
+         "def by(f, factory=unary):\n    return factory(f)\nadd = by(abs)", ("x",)),
+        ("def unary(f):\n    def kernel(x): ...\n    return kernel\n"
+         "def by(f, factory):\n    return factory(f)\nadd = by(abs, factory=unary)", ("x",)),
+        ("from functools import partial\nadd = partial(max, 1)", None),
+        ("from numpy import add", None),
+        ("add = add2 = 3", None),
+        ("def loop(f):\n    return loop(f)\nadd = loop(abs)", None),
+    ],
+)  # fmt: skip
+def test_parameters(tmp_path, source, parameters):
+    found = functions(tmp_path, mindtorch__backends__cpu__pointwise=source)
+    assert found["add"].parameters == parameters
+
+
+@pytest.mark.parametrize("line", ["from mindtorch.backends.cpu.made import unary", "from .made import unary"])
+def test_factory_of_another_module(tmp_path, line):
+    found = functions(
+        tmp_path,
+        mindtorch__backends__cpu__made="def unary(f):\n    def kernel(x, out=None): ...\n    return kernel\n",
+        mindtorch__backends__cpu__pointwise=f"{line}\nadd = unary(abs)\n",
+    )
+    assert (found["add"].parameters, found["add"].made) == (("x", "out"), True)
+
+
+def test_kernel_of_another_module(tmp_path):
+    found = functions(
+        tmp_path,
+        mindtorch__backends__cpu__made="def plus(input, other): ...\n",
+        mindtorch__backends__cpu__pointwise="from .made import plus as add\n\n_private = 1\n",
+    )
+    assert found.keys() == {"add"}
+    assert (found["add"].parameters, found["add"].location.line) == (("input", "other"), 1)
+
+
+def check_kernel(root, source, ops=ADD):
+    write_project(root, ops, "[]", mindtorch__backends__cpu__pointwise=source)
+    return diagnostics(root)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def add(input, other, alpha, out=None): ...",
+        "def add(input, other, *, alpha=1, out=None): ...",
+        "def add(input, *rest): ...",
+        "def three(f):\n    def kernel(x, y, z, out=None): ...\n    return kernel\nadd = three(max)",
+        "def another(): ...",
+    ],
+)
+def test_kernels_that_fit(tmp_path, source):
+    assert check_kernel(tmp_path, source) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def add(input, other, out=None): ...", "'add' takes (input, other, out) but add passes other arguments"),
+        ("def add(input, other, alpha): ...", "'add' takes (input, other, alpha) but add passes other arguments"),
+        ("def add(self, other, alpha, out=None): ...",
+         "'add' takes (self, other, alpha, out) but add passes other arguments"),
+        ("def three(f):\n    def kernel(x, y, z): ...\n    return kernel\n\n\nadd = three(max)",
+         "'add' takes (x, y, z) but add passes other arguments"),
+    ],
+)  # fmt: skip
+def test_kernels_that_do_not_fit(tmp_path, source, message):
+    (found,) = check_kernel(tmp_path, source)
+    assert (found.code, found.message, found.hint) == ("E038", message, "def add(input, other, alpha, out)")
+    assert found.location.file == "mindtorch/backends/cpu/pointwise.py"
+    assert found.location.line == clean(source).count("\n") + 1 if "three" in source else 1
+
+
+def test_kernel_whose_signature_cannot_be_seen(tmp_path):
+    (found,) = check_kernel(tmp_path, "from numpy import add\n")
+    assert (found.code, found.message) == ("E038", "the signature of 'add' cannot be read")
+    assert str(found.location) == "mindtorch/backends/cpu/pointwise.py:1:1"
+
+
+def test_view_kernel_needs_no_out(tmp_path):
+    ops = """
+    - func: t(Tensor(a) self) -> Tensor(a)
+      family: pointwise
+      inplace: t_(Tensor(a!) self) -> Tensor(a!)
+      view: single
+      dispatch: {CPU: t}
+    """
+    assert check_kernel(tmp_path, "def t(input): ...", ops) == ()
+
+
+def test_composite_function(tmp_path):
+    write_project(tmp_path, ADD_COMPOSITE, "[]", mindtorch__composite__pointwise="def add(input): ...\n")
+    (found,) = diagnostics(tmp_path)
+    assert str(found).splitlines()[0] == (
+        "mindtorch/composite/pointwise.py:1:1: error[E038] 'add' takes (input) but add passes other arguments"
+    )
+    assert found.hint == "def add(input, other)"
+
+
+def test_model_knows_kernels_and_composites(tmp_path):
+    model = load_project(
+        tmp_path,
+        ADD,
+        "[]",
+        mindtorch__backends__npu__pointwise="def mul(): ...\n",
+        mindtorch__composite__nn="def linear(): ...\n",
+    )
+    assert list(model.kernels) == [("NPU", "pointwise")]
+    assert list(model.composites["nn"]) == ["linear"]
+
+
+RULES = {
+    "mindtorch__backends__meta__rules": "def broadcst(): ...\n",
+    "mindtorch__promotion": "RULES: dict = {'defaults': 1, 'first': 2}\n",
+    "tests__samples": "def binry(): ...\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "error", "hint"),
+    [
+        ("mindtorch__backends__meta__rules", "ops.yaml:5:10: error[E036] unknown shape rule 'broadcast'", "broadcst"),
+        ("mindtorch__promotion", "ops.yaml:4:14: error[E036] unknown promotion rule 'default'", "defaults"),
+        ("tests__samples", "ops.yaml:6:12: error[E036] unknown samples rule 'binary'", "binry"),
+    ],
+)
+def test_unknown_rule(tmp_path, file, error, hint):
+    write_project(tmp_path, ADD, "[]", **{file: RULES[file]})
+    (found,) = diagnostics(tmp_path)
+    assert str(found).splitlines()[0] == error
+    assert found.hint == f"did you mean '{hint}'?"

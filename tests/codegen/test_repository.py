@@ -1,0 +1,65 @@
+"""The repository's own input files and what is documented about them."""
+
+import json
+import re
+import time
+from pathlib import Path
+
+from codegen.errors import CODES, SECTIONS, errors_page
+from codegen.json_schema import json_schemas
+from codegen.keys import DERIVATIVE_KEYS, FAMILIES, OP_KEYS
+from codegen.load import load
+
+ROOT = Path(__file__).parents[2]
+
+
+def head(name):
+    """The comment at the top of a file."""
+    return "\n".join(re.findall(r"^#.*", (ROOT / name).read_text().partition("\n\n- ")[0], re.MULTILINE))
+
+
+def test_input_files_are_valid():
+    model = load(ROOT)
+    assert model.derivatives.keys() <= model.ops.keys()
+    assert set(model.families) == set(FAMILIES)
+
+
+def test_loading_is_fast():
+    """Loading is most of a run that changes nothing: 0.2 s; the bound leaves room for a busy machine."""
+    start = time.perf_counter()
+    load(ROOT)
+    assert time.perf_counter() - start < 1.0
+
+
+def test_error_page_is_current():
+    assert (ROOT / "docs/errors.md").read_text() == errors_page()
+    assert {code[:3] for code in CODES} == SECTIONS.keys()
+
+
+def test_every_code_is_tested():
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    assert [code for code in CODES if f"[{code}]" not in tests and f'"{code}"' not in tests] == []
+
+
+def test_every_key_is_documented_at_the_head_of_its_file():
+    for name, keys in (("ops.yaml", OP_KEYS), ("derivatives.yaml", DERIVATIVE_KEYS)):
+        text = head(name)
+        assert [key.name for key in keys if not re.search(rf"\b{key.name}\b", text)] == []
+
+
+def test_json_schemas_are_json_and_know_every_key():
+    schemas = {path: json.loads(text) for path, text in json_schemas().items()}
+    ops, derivatives = schemas["schemas/ops.schema.json"], schemas["schemas/derivatives.schema.json"]
+    assert list(ops["items"]["properties"]) == [key.name for key in OP_KEYS]
+    assert ops["items"]["required"] == ["func", "family"]
+    assert ops["items"]["additionalProperties"] is False
+    assert ops["items"]["properties"]["family"]["enum"] == list(FAMILIES)
+    assert derivatives["items"]["required"] == ["name"]
+    assert derivatives["items"]["additionalProperties"]["type"] == "string"
+
+
+def test_json_schema_patterns_accept_the_values_of_the_repository():
+    properties = json.loads(json_schemas()["schemas/ops.schema.json"])["items"]["properties"]
+    lines = re.findall(r"^  (\w+): (.*)$", (ROOT / "ops.yaml").read_text(), re.MULTILINE)
+    values = [(key, value) for key, value in lines if "pattern" in properties[key]]
+    assert [pair for pair in values if not re.fullmatch(properties[pair[0]]["pattern"], pair[1])] == []

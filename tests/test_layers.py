@@ -1,0 +1,109 @@
+"""Imports point down: a module imports from its own layer and from lower ones, and there are no cycles."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = {"mindtorch": ROOT / "mindtorch", "mindtorch._generated": ROOT / "generated"}
+
+# Lowest layer first; the entry with the longest matching prefix decides.
+LAYERS = [
+    ["errors", "lazy", "typing"],
+    ["dtype", "device", "layout", "memory_format", "promotion", "size", "state"],
+    ["geometry", "storage"],
+    ["autograd_meta", "tensor", "generator"],
+    ["dispatch"],
+    ["iterator", "backends"],
+    ["autograd"],
+    ["composite"],
+    ["_generated"],
+    [
+        "autograd.functional", "autograd.gradcheck", "autograd.graph", "autograd.__init__", "creation", "indexing",
+        "interop", "methods", "nested_data", "printing",
+    ],
+    ["nn", "npu", "optim", "serialization", "testing", "utils"],
+    ["__init__"],
+]  # fmt: skip
+
+
+def layer_of(module: str) -> int:
+    """The layer of a module, named without the leading `mindtorch.`."""
+    found = [
+        (len(prefix), number)
+        for number, prefixes in enumerate(LAYERS)
+        for prefix in prefixes
+        if module == prefix or module.startswith(prefix + ".")
+    ]
+    if not found:
+        return len(LAYERS) - 2  # an area of its own at the top, such as fft or linalg
+    return max(found)[1]
+
+
+def modules() -> dict[str, Path]:
+    """All modules by dotted name without the leading `mindtorch.`; packages end in `__init__`."""
+    found = {}
+    for package, folder in SOURCES.items():
+        prefix = package.partition(".")[2]
+        for path in sorted(folder.rglob("*.py")):
+            parts = [*([prefix] if prefix else []), *path.relative_to(folder).with_suffix("").parts]
+            if parts != ["_generated", "__init__"] or package == "mindtorch._generated":
+                found[".".join(parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imported_by(path: Path) -> set[str]:
+    """The library's modules that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {_module(alias.name, "") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {_module(node.module, alias.name) for alias in node.names}
+    return {name for name in found if name}
+
+
+def _module(module: str, name: str) -> str:
+    """The module that `from module import name` loads, or an empty string when it isn't one of the library's."""
+    if module != "mindtorch" and not module.startswith("mindtorch."):
+        return ""
+    inside = module.partition(".")[2]
+    for candidate in (f"{inside}.{name}", f"{inside}.{name}.__init__", inside, f"{inside}.__init__"):
+        if candidate.strip(".") in MODULES:
+            return candidate.strip(".")
+    return ""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_down(module):
+    own = layer_of(module)
+    upward = {name for name in imported_by(MODULES[module]) if layer_of(name) > own}
+    assert not upward, f"{module} (layer {own}) imports from above: {sorted(upward)}"
+
+
+def test_there_are_no_cycles():
+    graph = {module: imported_by(path) - {module} for module, path in MODULES.items()}
+    done: set[str] = set()
+    for start in graph:
+        _visit(start, graph, [], done)
+
+
+def _visit(module: str, graph: dict[str, set[str]], path: list[str], done: set[str]) -> None:
+    assert module not in path, " -> ".join([*path[path.index(module) :], module])
+    if module in done:
+        return
+    for name in sorted(graph.get(module, ())):
+        _visit(name, graph, [*path, module], done)
+    done.add(module)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_imports_inside_functions(module):
+    tree = ast.parse(MODULES[module].read_text())
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    hidden = [node.lineno for each in functions for node in ast.walk(each) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert not hidden, f"imports inside functions at lines {hidden}"
