@@ -3,6 +3,7 @@
 """The results with several named parts, such as `max` along a dimension."""
 
 from mindtorch.named_result import NamedResult
+from mindtorch.tensor import Tensor
 
 
 class max(NamedResult):
@@ -10,7 +11,8 @@ class max(NamedResult):
 
     __slots__ = ()
 
-    _fields = ("values", "indices")
+    values: Tensor
+    indices: Tensor
 
 
 class min(NamedResult):
@@ -18,7 +20,8 @@ class min(NamedResult):
 
     __slots__ = ()
 
-    _fields = ("values", "indices")
+    values: Tensor
+    indices: Tensor
 
 
 class sort(NamedResult):
@@ -26,7 +29,8 @@ class sort(NamedResult):
 
     __slots__ = ()
 
-    _fields = ("values", "indices")
+    values: Tensor
+    indices: Tensor
 
 
 class topk(NamedResult):
@@ -34,7 +38,8 @@ class topk(NamedResult):
 
     __slots__ = ()
 
-    _fields = ("values", "indices")
+    values: Tensor
+    indices: Tensor
 
 
 class nll_loss_forward(NamedResult):
@@ -42,7 +47,8 @@ class nll_loss_forward(NamedResult):
 
     __slots__ = ()
 
-    _fields = ("output", "total_weight")
+    output: Tensor
+    total_weight: Tensor
 
 
 class nll_loss2d_forward(NamedResult):
@@ -50,4 +56,5 @@ class nll_loss2d_forward(NamedResult):
 
     __slots__ = ()
 
-    _fields = ("output", "total_weight")
+    output: Tensor
+    total_weight: Tensor

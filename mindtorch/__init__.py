@@ -1,3 +1,144 @@
-"""mindtorch: tensors with automatic differentiation, with the names, semantics and messages of PyTorch."""
+"""mindtorch: tensors with automatic differentiation, with the names, semantics and messages of PyTorch.
+
+The operators are generated from ops.yaml and derivatives.yaml; this module only collects what users see.
+"""
+
+from importlib import import_module
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
+from typing import Any
+
+# First the modules, then the public names, because some are both: `mindtorch.dtype` is a module until the line below
+# that binds the class.
+import mindtorch._generated.registry
+import mindtorch.autograd.tensor_methods
+import mindtorch.methods.arrays
+import mindtorch.methods.conversion
+import mindtorch.methods.copying
+import mindtorch.methods.legacy
+import mindtorch.methods.memory
+import mindtorch.methods.operators
+import mindtorch.methods.subclass
+from mindtorch._generated import return_types as return_types
+from mindtorch._generated.functions import *  # noqa: F403
+from mindtorch.autograd.grad_mode import enable_grad as enable_grad
+from mindtorch.autograd.grad_mode import inference_mode as inference_mode
+from mindtorch.autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from mindtorch.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from mindtorch.autograd.grad_mode import no_grad as no_grad
+from mindtorch.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from mindtorch.creation import as_tensor as as_tensor
+from mindtorch.creation import asarray as asarray
+from mindtorch.creation import sparse_coo_tensor as sparse_coo_tensor
+from mindtorch.creation import tensor as tensor
+from mindtorch.device import device as device
+from mindtorch.device import get_default_device as get_default_device
+from mindtorch.device import set_default_device as set_default_device
+from mindtorch.dispatch import ops as ops
+from mindtorch.dtype import bfloat16 as bfloat16
+from mindtorch.dtype import bool as bool
+from mindtorch.dtype import cdouble as cdouble
+from mindtorch.dtype import cfloat as cfloat
+from mindtorch.dtype import complex64 as complex64
+from mindtorch.dtype import complex128 as complex128
+from mindtorch.dtype import double as double
+from mindtorch.dtype import dtype as dtype
+from mindtorch.dtype import finfo as finfo
+from mindtorch.dtype import float as float
+from mindtorch.dtype import float16 as float16
+from mindtorch.dtype import float32 as float32
+from mindtorch.dtype import float64 as float64
+from mindtorch.dtype import get_default_dtype as get_default_dtype
+from mindtorch.dtype import half as half
+from mindtorch.dtype import iinfo as iinfo
+from mindtorch.dtype import int as int
+from mindtorch.dtype import int8 as int8
+from mindtorch.dtype import int16 as int16
+from mindtorch.dtype import int32 as int32
+from mindtorch.dtype import int64 as int64
+from mindtorch.dtype import long as long
+from mindtorch.dtype import set_default_dtype as set_default_dtype
+from mindtorch.dtype import short as short
+from mindtorch.dtype import uint8 as uint8
+from mindtorch.dtype import uint16 as uint16
+from mindtorch.dtype import uint32 as uint32
+from mindtorch.dtype import uint64 as uint64
+from mindtorch.functional import allclose as allclose
+from mindtorch.functional import atleast_1d as atleast_1d
+from mindtorch.functional import atleast_2d as atleast_2d
+from mindtorch.functional import broadcast_shapes as broadcast_shapes
+from mindtorch.functional import broadcast_tensors as broadcast_tensors
+from mindtorch.functional import equal as equal
+from mindtorch.functional import isclose as isclose
+from mindtorch.functional import meshgrid as meshgrid
+from mindtorch.generator import Generator as Generator
+from mindtorch.generator import default_generator as default_generator
+from mindtorch.generator import get_rng_state as get_rng_state
+from mindtorch.generator import initial_seed as initial_seed
+from mindtorch.generator import manual_seed as manual_seed
+from mindtorch.generator import seed as seed
+from mindtorch.generator import set_rng_state as set_rng_state
+from mindtorch.inspection import is_complex as is_complex
+from mindtorch.inspection import is_floating_point as is_floating_point
+from mindtorch.inspection import is_nonzero as is_nonzero
+from mindtorch.inspection import is_storage as is_storage
+from mindtorch.inspection import is_tensor as is_tensor
+from mindtorch.inspection import numel as numel
+from mindtorch.inspection import typename as typename
+from mindtorch.interop import from_dlpack as from_dlpack
+from mindtorch.interop import from_numpy as from_numpy
+from mindtorch.interop import frombuffer as frombuffer
+from mindtorch.layout import layout as layout
+from mindtorch.layout import sparse_coo as sparse_coo
+from mindtorch.layout import sparse_csr as sparse_csr
+from mindtorch.layout import strided as strided
+from mindtorch.memory_format import channels_last as channels_last
+from mindtorch.memory_format import channels_last_3d as channels_last_3d
+from mindtorch.memory_format import contiguous_format as contiguous_format
+from mindtorch.memory_format import memory_format as memory_format
+from mindtorch.memory_format import preserve_format as preserve_format
+from mindtorch.methods.legacy import BFloat16Tensor as BFloat16Tensor
+from mindtorch.methods.legacy import BoolTensor as BoolTensor
+from mindtorch.methods.legacy import ByteTensor as ByteTensor
+from mindtorch.methods.legacy import CharTensor as CharTensor
+from mindtorch.methods.legacy import DoubleTensor as DoubleTensor
+from mindtorch.methods.legacy import FloatTensor as FloatTensor
+from mindtorch.methods.legacy import HalfTensor as HalfTensor
+from mindtorch.methods.legacy import IntTensor as IntTensor
+from mindtorch.methods.legacy import LongTensor as LongTensor
+from mindtorch.methods.legacy import ShortTensor as ShortTensor
+from mindtorch.printing import get_printoptions as get_printoptions
+from mindtorch.printing import set_printoptions as set_printoptions
+from mindtorch.promotion import can_cast as can_cast
+from mindtorch.promotion import promote_types as promote_types
+from mindtorch.promotion import result_type as result_type
+from mindtorch.size import Size as Size
+from mindtorch.storage import TypedStorage as TypedStorage
+from mindtorch.storage import UntypedStorage as UntypedStorage
+from mindtorch.tensor import Tensor as Tensor
+from mindtorch.threads import get_num_threads as get_num_threads
+from mindtorch.threads import set_num_threads as set_num_threads
 
 __version__ = "0.1.0"
+
+newaxis = None
+
+# What loads when it is first asked for: subpackages, and functions that live in modules which few programs need.
+_LAZY_MODULES = frozenset(
+    ("cuda", "fft", "linalg", "nn", "npu", "optim", "overrides", "sparse", "special", "testing", "utils")
+)
+_LAZY_FUNCTIONS = {"load": "mindtorch.serialization", "save": "mindtorch.serialization"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_MODULES:
+        return import_module(f"mindtorch.{name}")
+    if name in _LAZY_FUNCTIONS:
+        return getattr(import_module(_LAZY_FUNCTIONS[name]), name)
+    raise AttributeError(f"module 'mindtorch' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_FUNCTIONS})

@@ -156,7 +156,7 @@ def _cpu_tensor(data: Any, dtype: dtype | None, copy: bool) -> Tensor:
     """The data on the CPU; arrays keep their own dtype."""
     if isinstance(data, np.ndarray):
         array = shareable(data)
-        result = wrap(np.array(array, order="K") if copy else array)
+        result = wrap(array).clone() if copy else wrap(array)
     else:
         if isinstance(data, list | tuple) and data and isinstance(data[0], np.ndarray):
             _warn_list_of_arrays()

@@ -26,7 +26,7 @@ class device:
         if isinstance(type, device):
             type, index = type.type, type.index
         elif isinstance(type, int) and not isinstance(type, bool):
-            raise RuntimeError("Cannot access accelerator device when none is available.")
+            raise errors.no_accelerator()
         elif not isinstance(type, str):
             raise _bad_device(type)
         else:

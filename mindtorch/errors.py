@@ -60,6 +60,10 @@ def device_unavailable(device_type: str) -> Exception:
     return RuntimeError(f"mindtorch has no backend for the {device_type} device")
 
 
+def no_accelerator() -> RuntimeError:
+    return RuntimeError("Cannot access accelerator device when none is available.")
+
+
 def no_kernel(op: str, backend: str, available: list[str]) -> NotImplementedError:
     return NotImplementedError(
         f"Could not run 'aten::{op}' with arguments from the '{backend}' backend. This could be because the operator "

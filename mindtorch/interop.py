@@ -59,9 +59,7 @@ def shareable(array: np.ndarray) -> np.ndarray:
     return array if type(array) is np.ndarray else array.view(np.ndarray)
 
 
-def frombuffer(
-    buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
-) -> Tensor:
+def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-d tensor that shares the memory of a Python buffer, from `offset` (in bytes), of `count` elements or all."""
     try:
         view = memoryview(buffer)

@@ -184,7 +184,7 @@ def reduced_dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     for each in wrapped:
         if wrapped.count(each) > 1:
             raise RuntimeError(f"dim {each} appears multiple times in the list of dims")
-    return tuple(wrapped)
+    return tuple(wrapped) if ndim else ()
 
 
 def reduced_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:

@@ -5,8 +5,8 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 
-class NamedResult(tuple):
-    """The base of `mindtorch.return_types`; a class names its parts in `_fields`."""
+class NamedResult(tuple[Any, ...]):
+    """The base of `mindtorch.return_types`: the annotations of a class are the names of its parts."""
 
     __slots__ = ()
 
@@ -17,8 +17,8 @@ class NamedResult(tuple):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls._fields = cls.__match_args__ = tuple(cls.__annotations__)
         cls.n_fields = cls.n_sequence_fields = len(cls._fields)
-        cls.__match_args__ = cls._fields
         for position, field in enumerate(cls._fields):
             setattr(cls, field, property(itemgetter(position)))
 

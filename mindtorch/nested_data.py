@@ -7,7 +7,7 @@ shape; the element types are joined by promotion; values are converted as C woul
 import cmath
 import operator
 from array import array as c_array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -34,10 +34,15 @@ def read(data: Any, wanted: np.dtype | None = None) -> np.ndarray:
     if isinstance(data, str | bytes):
         raise _invalid(data)
     sizes = _sizes(data)
-    leaves = [] if 0 in sizes else _leaves(data, sizes, 0)
-    kinds = set(map(type, leaves))
-    dtype = _inferred(leaves, kinds) if wanted is None else wanted
-    return _CONVERTERS[dtype.kind](leaves, kinds, dtype).reshape(sizes)
+    dtype = _dtype_of(data) if wanted is None else wanted
+    leaves: list = []
+    try:
+        if 0 not in sizes:
+            _collect(leaves, data, sizes, 0)
+    except (TypeError, ValueError):
+        _converted(leaves, dtype)  # an element before the irregular place may be wrong too: that comes first
+        raise
+    return _converted(leaves, dtype).reshape(sizes)
 
 
 # -------------------- a number, a list or a list of lists of one Python type --------------------
@@ -64,7 +69,7 @@ def _read_integers(data: Any) -> np.ndarray:
     try:
         return np.array(data, np.int64)
     except OverflowError:
-        raise ValueError("Overflow when unpacking long long") from None
+        raise _too_large() from None
 
 
 _LISTS = {list}
@@ -82,7 +87,7 @@ def _is_sequence(value: Any) -> bool:
     kind = type(value)
     if kind is list or kind is tuple:
         return True
-    return hasattr(kind, "__getitem__") and not isinstance(value, Tensor | np.generic | dict | str | bytes)
+    return hasattr(kind, "__getitem__") and not isinstance(value, Tensor | np.generic | dict | str)
 
 
 def _sizes(data: Any) -> tuple[int, ...]:
@@ -100,17 +105,20 @@ def _sizes(data: Any) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _leaves(data: Any, sizes: tuple[int, ...], dim: int) -> list:
-    """The elements in row-major order; whether they are numbers is seen when they are converted."""
+def _collect(leaves: list, data: Any, sizes: tuple[int, ...], dim: int) -> None:
+    """Append the elements in row-major order; whether they are numbers is seen when they are converted."""
     if dim == len(sizes):
-        return [data]
+        leaves.append(data)
+        return
     if not _is_sequence(data):
         raise TypeError("not a sequence")
     if len(data) != sizes[dim]:
         raise ValueError(f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
     if dim == len(sizes) - 1:
-        return list(data)
-    return [leaf for part in data for leaf in _leaves(part, sizes, dim + 1)]
+        leaves.extend(data)
+        return
+    for part in data:
+        _collect(leaves, part, sizes, dim + 1)
 
 
 def _too_deep(value: Any) -> ValueError:
@@ -120,10 +128,10 @@ def _too_deep(value: Any) -> ValueError:
 # -------------------- element type --------------------
 
 
-def _inferred(leaves: Iterable, kinds: Iterable[type]) -> np.dtype:
+def _inferred(elements: Sequence) -> np.dtype:
     """The dtype that holds all elements; that of an empty sequence is the default dtype."""
-    found = {_PLAIN_DTYPES[kind]() for kind in kinds if kind in _PLAIN_DTYPES}
-    found |= {_dtype_of(leaf) for leaf in leaves if type(leaf) not in _PLAIN_DTYPES}
+    found = {_PLAIN_DTYPES[kind]() for kind in set(map(type, elements)) if kind in _PLAIN_DTYPES}
+    found |= {_dtype_of(element) for element in elements if type(element) not in _PLAIN_DTYPES}
     return reduce(promote, found) if found else state.default_dtype.numpy
 
 
@@ -146,7 +154,7 @@ def _dtype_of(leaf: Any) -> np.dtype:
     if isinstance(leaf, str | bytes):
         raise _invalid(leaf)
     if _is_sequence(leaf):
-        return _inferred(leaf, map(type, leaf))
+        return _inferred(leaf)
     raise RuntimeError(f"Could not infer dtype of {type(leaf).__name__}")
 
 
@@ -157,7 +165,11 @@ def _invalid(value: Any) -> TypeError:
 # -------------------- values --------------------
 
 
-def _floats(leaves: list, kinds: Iterable[type], dtype: np.dtype) -> np.ndarray:
+def _converted(leaves: list, dtype: np.dtype) -> np.ndarray:
+    return _CONVERTERS[dtype.kind](leaves, set(map(type, leaves)), dtype)
+
+
+def _floats(leaves: list, kinds: set[type], dtype: np.dtype) -> np.ndarray:
     # array("d") converts like a C function that takes a double: it uses __float__ and gives the same errors.
     doubles = np.array(leaves, np.float64) if REAL_KINDS.issuperset(kinds) else np.array(c_array("d", leaves))
     if dtype.itemsize == 2:  # rounded twice, as C++ does: there is no direct conversion from double to a 16-bit type
@@ -187,32 +199,42 @@ def _truth(leaf: Any) -> bool:
 
 def _integers(leaves: list, kinds: set[type], dtype: np.dtype) -> np.ndarray:
     if dtype == np.uint64:
-        return _largest_integers(leaves)
+        return np.array(list(map(_largest_integer, leaves)), np.uint64)
     high = int(np.iinfo(dtype).max)
-    low = -high if dtype.kind == "u" else -high - 1  # a negative number wraps around in an unsigned type
-    if kinds <= {int, bool}:
-        values = _read_integers(leaves)
-    else:
-        values = _read_integers([operator.index(_truncated(leaf, dtype)) for leaf in leaves])
-    if values.size and dtype != INT64 and not low <= values.min() <= values.max() <= high:
+    low = -high if dtype.kind == "u" else -high - 1  # a negative integer wraps around in an unsigned type
+    if not (kinds <= _INTEGER_KINDS and (not leaves or low <= min(leaves) <= max(leaves) <= high)):
+        leaves = [_integer(leaf, dtype, low, high) for leaf in leaves]
+    return np.array(leaves, np.int64).astype(dtype)
+
+
+_INTEGER_KINDS = {int, bool}
+
+
+def _integer(leaf: Any, dtype: np.dtype, low: int, high: int) -> int:
+    if isinstance(leaf, float):
+        if not np.iinfo(dtype).min <= leaf <= high:
+            raise _overflow(dtype)
+        return int(leaf)
+    number = operator.index(leaf)
+    if not -(2**63) <= number < 2**63:
+        raise _too_large()
+    if not low <= number <= high:
         raise _overflow(dtype)
-    return values.astype(dtype)
+    return number
 
 
-def _truncated(leaf: Any, dtype: np.dtype) -> Any:
-    """A float without its fraction; anything else as it is."""
-    if not isinstance(leaf, float):
-        return leaf
-    limits = np.iinfo(dtype)
-    if not limits.min <= leaf <= limits.max:
-        raise _overflow(dtype)
-    return int(leaf)
-
-
-def _largest_integers(leaves: list) -> np.ndarray:
-    if not all(isinstance(leaf, int) for leaf in leaves):
+def _largest_integer(leaf: Any) -> int:
+    if not isinstance(leaf, int):
         raise TypeError("an integer is required")
-    return np.array(c_array("Q", leaves), np.uint64)
+    if leaf < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if leaf >= 2**64:
+        raise OverflowError("int too big to convert")
+    return leaf
+
+
+def _too_large() -> ValueError:
+    return ValueError("Overflow when unpacking long long")
 
 
 def _overflow(dtype: np.dtype) -> RuntimeError:

@@ -61,7 +61,7 @@ def _load_tensor(
 ) -> Tensor:
     tensor = wrap(array_on(typed.storage, typed.dtype, offset, tuple(size), tuple(stride)))
     if typed.location != "cpu":
-        tensor = tensor.to(typed.location)
+        tensor = tensor.to(device=typed.location)
     return tensor.requires_grad_() if grad else tensor
 
 

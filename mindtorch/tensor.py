@@ -162,7 +162,9 @@ class Tensor:
 
     # -------------------- identity --------------------
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return id(self)
+
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor first
 
     def __len__(self) -> int:
@@ -179,10 +181,12 @@ def _pick(values: Sequence[int], dim: int) -> int:
 def extend_tensor(methods: type) -> type:
     """Class decorator: puts the methods and properties of a class on Tensor.
 
-    The one way in which higher layers give Tensor methods, so that this module imports nothing from them.
+    The one way in which higher layers give Tensor methods, so that this module imports nothing from them. In whatever
+    order the modules are loaded, a generated method gives way to one that is written by hand.
     """
+    is_generated = methods.__module__.startswith("mindtorch._generated.")
     for name, value in vars(methods).items():
-        if name not in _CLASS_FURNITURE:
+        if name not in _CLASS_FURNITURE and not (is_generated and name in vars(Tensor)):
             setattr(Tensor, name, value)
     return methods
 

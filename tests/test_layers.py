@@ -11,7 +11,7 @@ SOURCES = {"mindtorch": ROOT / "mindtorch", "mindtorch._generated": ROOT / "gene
 # Lowest layer first; the entry with the longest matching prefix decides.
 LAYERS = [
     ["errors", "lazy", "typing"],
-    ["dtype", "device", "layout", "memory_format", "promotion", "size", "state"],
+    ["dtype", "device", "layout", "memory_format", "named_result", "promotion", "size", "state"],
     ["geometry", "storage"],
     ["autograd_meta", "tensor", "generator"],
     ["dispatch"],

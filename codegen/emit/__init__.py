@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codegen.emit import (
+    docs,
     forward_ad,
     functions_index,
     methods,
@@ -13,11 +14,12 @@ from codegen.emit import (
     return_types,
     schemas,
     stubs,
+    type_stubs,
 )
 from codegen.json_schema import json_schemas
 from codegen.model import Model
 
-_EMITTERS = (ops, nodes, forward_ad, stubs, schemas, registry, methods, functions_index, return_types)
+_EMITTERS = (ops, nodes, forward_ad, stubs, schemas, registry, methods, functions_index, return_types, type_stubs, docs)
 
 
 def emit_all(model: Model) -> dict[str, str]:

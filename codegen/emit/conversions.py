@@ -24,7 +24,7 @@ def conversions(op: Op, reject: str) -> list[str]:
     for argument in op.schema.inputs:
         if argument is variadic:
             lines += _convert_variadic(op, argument)
-        elif argument.name in op.numbers:
+        elif takes_number(op, argument):
             lines += _convert_operand(argument, reject)
         elif is_int_list(argument):
             lines += _convert_int_list(op, argument)
@@ -38,11 +38,17 @@ def tensor_checks(op: Op, reject: str) -> list[str]:
     lines: list[str] = []
     for argument in op.schema.inputs:
         name = argument.python_name
-        if argument.type.is_tensor and argument.name not in op.numbers:
+        if argument.type.is_tensor and not takes_number(op, argument):
             unless_none = f"{name} is not None and " if argument.type.is_optional else ""
             lines.append(f"if {unless_none}not isinstance({name}, Tensor):")
             lines.append(f"    return {reject}")
     return lines
+
+
+def takes_number(op: Op, argument: Argument) -> bool:
+    """Whether a Python number may stand for a tensor; if for the second one, then for the first too: ``mul(2, x)``."""
+    is_first = argument.name == "self" and bool(op.numbers) and op.kind != "inplace"
+    return argument.name in op.numbers or is_first
 
 
 def _convert_operand(argument: Argument, reject: str) -> list[str]:
@@ -88,14 +94,15 @@ def _convert_int_list(op: Op, argument: Argument) -> list[str]:
 
 
 def _call(convert: str, value: str, op: Op, argument: Argument) -> str:
-    """The call of a conversion, which names the argument in its error as torch does."""
-    schema = op.schema
-    words = [value, f'"{schema.name}"', f'"{argument.python_name}"']
+    """The call of a conversion, which names the argument and its position in its error, as torch does."""
+    name = "input" if argument.name == "self" else argument.name
+    words = [value, f'"{op.schema.name}"', f'"{name}"']
     if not argument.kwarg_only:
-        words.append(str(schema.positional.index(argument) + 1 - (schema.self_argument is not None and _is_method_only(op))))
+        words.append(str(_position(op, argument)))
     return f"{convert}({', '.join(words)})"
 
 
-def _is_method_only(op: Op) -> bool:
-    """torch counts the arguments of a method without the tensor in front of the dot."""
-    return op.is_method and not op.is_function
+def _position(op: Op, argument: Argument) -> int:
+    """torch counts from 1, and leaves out the tensor in front of the dot of what is only a method."""
+    skipped = op.schema.self_argument is not None and op.is_method and not op.is_function
+    return op.schema.positional.index(argument) + (0 if skipped else 1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from codegen.emit.names import function_name
 from codegen.emit.nodes import derivatives_of
 from codegen.model import Argument, Derivative, Formula, Model
-from codegen.render import python_module, render, tuple_of
+from codegen.render import python_module, render, tuple_of, used_names
 
 _FORMULAS = "mindtorch.autograd.formulas"
 IMPORTS = {"ops": "mindtorch.dispatch", "conj": _FORMULAS}
@@ -66,10 +66,11 @@ def _jvp(model: Model, derivative: Derivative) -> Jvp:
     used = _used_tangents(derivative)
     grad = f"conj({_tangent(used[0])})" if elementwise else ""
     value = values[0] if len(values) == 1 else tuple_of(values)
+    words = used_names(f"{value}, {grad}" if grad else value)
     return Jvp(
         name=function_name(model, derivative.op),
         schema=str(derivative.op.schema),
-        arguments=_targets(argument.python_name for argument in inputs),
+        arguments=_targets(argument.python_name if argument.python_name in words else "_" for argument in inputs),
         tangents=_targets(_tangent(argument) if argument in used else "_" for argument in inputs),
         constants=tuple(_tangent(a) for a in used if len(used) > 1 and a.type.is_tensor and not a.type.is_optional),
         grad=grad,

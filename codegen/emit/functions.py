@@ -1,13 +1,14 @@
-"""generated/ops/<family>.py: the functions that users call. One template macro per kind of function; this fills them."""
+"""The functions of generated/ops/<family>.py, which users call: all that the template needs to write each of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.emit.conversions import conversions, tensor_checks
+from codegen.emit.conversions import conversions, takes_number, tensor_checks
 from codegen.emit.names import array_name, comma_separated, function_name, kernel_table, root_of
 from codegen.emit.recording import Recording, recording_of, refused_operands
 from codegen.emit.signatures import Signature, generator_twin, python_default, signature_of, takes_requires_grad
+from codegen.kernels import composite_file
 from codegen.model import Argument, Model, Op
 from codegen.render import tuple_of
 
@@ -17,10 +18,14 @@ _TENSOR_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """The local variable for the array of a tensor argument, and where it comes from."""
+    """The local variable for the array of a tensor argument, and where it comes from.
+
+    ``is_sure``: the argument has been converted, so that it surely has one.
+    """
 
     variable: str
     source: str
+    is_sure: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class Function:
     marks_requires_grad: bool
     composite_call: str
     composite_is_written_out: bool
+    missing_composite: str | None
     replay: str
 
     @property
@@ -98,6 +104,7 @@ def function_of(model: Model, op: Op) -> Function:
         marks_requires_grad=takes_requires_grad(op),
         composite_call=composite_call,
         composite_is_written_out=written_out,
+        missing_composite=_missing_composite(model, op),
         replay=_replay(op),
     )
 
@@ -110,7 +117,7 @@ def is_called_by_users(model: Model, op: Op) -> bool:
 def _shape(model: Model, op: Op) -> str:
     root = root_of(model, op)
     if root.is_composite:
-        return f"composite_{op.kind}"
+        return f"composite_{op.kind}" if _missing_composite(model, op) is None else "missing_composite"
     if op.kind == "out":
         return "out"
     if op.kind == "inplace":
@@ -133,7 +140,10 @@ def _seen_by_interceptors(op: Op) -> str:
 
 
 def _arrays(op: Op) -> tuple[Array, ...]:
-    return tuple(Array(array_name(argument), _array_source(argument)) for argument in op.schema.tensor_arguments)
+    return tuple(
+        Array(array_name(argument), _array_source(argument), takes_number(op, argument))
+        for argument in op.schema.tensor_arguments
+    )
 
 
 def _array_source(argument: Argument) -> str:
@@ -199,7 +209,9 @@ def _results(model: Model, op: Op) -> tuple[Result, ...]:
     results = []
     for i, name in enumerate(names):
         wrapped = _wrapped(f"{name}_array", differentiable, i)
-        results.append(Result(name, f"{name}_array", f"None if {name}_array is None else {wrapped}" if optional else wrapped))
+        if optional:
+            wrapped = f"None if {name}_array is None else {wrapped}"
+        results.append(Result(name, f"{name}_array", wrapped))
     return tuple(results)
 
 
@@ -207,7 +219,9 @@ def _wrapped(array: str, differentiable: list[bool], i: int) -> str:
     """The call that makes output ``i`` a tensor; outputs are numbered among those that have a gradient."""
     if not differentiable[i]:
         return f"wrap({array})"
-    return f"wrap({array}, node)" if sum(differentiable) == 1 else f"wrap_output({array}, node, {sum(differentiable[:i])})"
+    if sum(differentiable) == 1:
+        return f"wrap({array}, node)"
+    return f"wrap_output({array}, node, {sum(differentiable[:i])})"
 
 
 def return_type(op: Op) -> str | None:
@@ -227,15 +241,27 @@ def _passed_to_out(out: Op) -> str:
 def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
     """The call of the hand-written function, and whether it is one for this in-place or out= variant itself."""
     root = root_of(model, op)
+    defined = model.composites.get(op.family, {})
     name = str(root.composite)
     variant = name + {"inplace": "_", "out": "_out"}.get(op.kind, "")
-    is_own = op.kind not in ("inplace", "out") or variant in model.composites.get(op.family, {})
+    is_own = op.derived_from is None or variant in defined
     own = {argument.name for argument in op.schema.inputs}
     words = [a.python_name for a in root.schema.inputs if not a.kwarg_only and a.name in own]
     words += [f"{a.python_name}={a.python_name}" for a in root.schema.inputs if a.kwarg_only and a.name in own]
     if op.kind == "out" and is_own:
         words.append("out=out")
-    return f"composite.{variant if is_own else name}({comma_separated(words)})", is_own
+    called = name if not is_own or op.derived_from is None else variant
+    return f"composite.{called}({comma_separated(words)})", is_own
+
+
+def _missing_composite(model: Model, op: Op) -> str | None:
+    """The error of an op whose composite function is still to be written; None when it is there."""
+    root = root_of(model, op)
+    if not root.is_composite or root.composite in model.composites.get(op.family, {}):
+        return None
+    parameters = comma_separated(argument.python_name for argument in root.schema.inputs)
+    signature = f"{root.composite}({parameters})"
+    return f'missing_kernel("{root.name}", "composite", "{signature}", "{composite_file(op.family)}")'
 
 
 def _replay(op: Op) -> str:

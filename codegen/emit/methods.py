@@ -34,18 +34,22 @@ class Family:
 def emit(model: Model) -> dict[str, str]:
     families = [Family(name, f"{name.title()}Methods", tuple(_methods(model, name))) for name in model.families]
     body = render("tensor_methods.py.jinja", families=[family for family in families if family.methods])
-    imports = IMPORTS | {f"{name}_ops": f"mindtorch._generated.ops import {name} as {name}_ops" for name in model.families}
+    modules = {f"{name}_ops": f"mindtorch._generated.ops import {name} as {name}_ops" for name in model.families}
     purpose = "Puts the ops that are methods and operators on Tensor."
-    return {"generated/tensor_methods.py": python_module("methods", "ops.yaml", purpose, body, imports)}
+    return {"generated/tensor_methods.py": python_module("methods", "ops.yaml", purpose, body, IMPORTS | modules)}
 
 
 def method_groups(model: Model, family: str) -> Iterator[tuple[str, tuple[Op, ...]]]:
     """The Python names of a family's methods and operators, with their visible overloads."""
     for name in dict.fromkeys(op.schema.name for op in model.families[family] if op.kind != "out"):
         overloads = visible_overloads(model, name)
-        written_by_hand = any(op.view == "detach" and op.kind == "inplace" for op in overloads)  # it is no op in the end
-        if not written_by_hand and any(op.is_method or op.operators for op in overloads):
+        if any(op.is_method or op.operators for op in overloads) and not any(map(_is_written_by_hand, overloads)):
             yield name, overloads
+
+
+def _is_written_by_hand(op: Op) -> bool:
+    """``detach_`` changes what autograd keeps for a tensor and nothing else: it belongs to autograd."""
+    return op.view == "detach" and op.kind == "inplace"
 
 
 def _methods(model: Model, family: str) -> Iterator[Method]:

@@ -109,9 +109,7 @@ def _node_class(derivative: Derivative) -> NodeClass:
         parameters="*grads" if _has_several_grads(derivative) else "grad",
         unpacked=tuple(Unpacked(name, _is_list(derivative, name)) for name in tensors),
         gradients=_in_edge_order(derivative, gradients),
-        results=tuple(
-            f"*{edge.name}_grad" if edge.type.is_list else f"{edge.name}_grad" for edge in derivative.edges
-        ),
+        results=tuple(f"*{edge.name}_grad" if edge.type.is_list else f"{edge.name}_grad" for edge in derivative.edges),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.emit.functions import Function, function_of
-from codegen.emit.names import function_name, visible_overloads
+from codegen.emit.names import visible_overloads
 from codegen.emit.resolvers import Resolver, resolver_of
 from codegen.model import Model
 from codegen.render import python_module, render
@@ -28,6 +28,7 @@ IMPORTS = {
     "factory_options": "mindtorch.dispatch.factory",
     "kernel_table": "mindtorch.dispatch.registry",
     "int64": "mindtorch.dtype",
+    "missing_kernel": "mindtorch.errors",
     "contiguous_format": "mindtorch.memory_format",
     **dict.fromkeys(
         ("Tensor", "WrappedNumber", "as_operand", "share_version", "view_of", "view_outputs", "wrap", "wrap_output"),
@@ -68,8 +69,3 @@ def _items(model: Model, family: str) -> Iterator[Item]:
             resolver = resolver_of(model, op.schema.name)
             if resolver is not None:
                 yield Item(resolver=resolver)
-
-
-def defined_names(model: Model, family: str) -> list[str]:
-    """The functions of a family's module, in its order."""
-    return [item.resolver.name if item.resolver else item.function.name for item in _items(model, family) if item.resolver or item.function]

@@ -14,7 +14,7 @@ from codegen.emit.stubs import folder_of, is_written, kernel_package
 from codegen.model import Model, Op
 from codegen.render import python_module, render, tuple_of
 
-_CHECKED_IN = ("CPU", "SparseCPU", "Meta")  # the backends that are always there
+_ALWAYS_THERE = ("CPU", "SparseCPU", "Meta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def emit(model: Model) -> dict[str, str]:
 
 
 def _family(model: Model, family: str) -> str:
-    backends = [Backend(name, tuple(_bindings(model, name, family))) for name in _CHECKED_IN]
+    backends = [Backend(name, tuple(_bindings(model, name, family))) for name in _ALWAYS_THERE]
     body = render(
         "registry.py.jinja",
         rows=[_row(model, op) for op in model.families[family]],
@@ -60,9 +60,10 @@ def _family(model: Model, family: str) -> str:
         "functions": f"mindtorch._generated.ops import {family} as functions",
         "rules": "mindtorch.backends.meta",
     }
-    for backend in _CHECKED_IN:
+    for backend in _ALWAYS_THERE:
         imports[_module(backend)] = f"{kernel_package(backend)} import {family} as {_module(backend)}"
-        imports[_stubs(backend)] = f"mindtorch._generated.stubs.{folder_of(backend)} import {family} as {_stubs(backend)}"
+        stubs = f"mindtorch._generated.stubs.{folder_of(backend)}"
+        imports[_stubs(backend)] = f"{stubs} import {family} as {_stubs(backend)}"
     return python_module("registry", "ops.yaml", f"What belongs to each of the {family} ops.", body, imports)
 
 

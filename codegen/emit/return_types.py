@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from codegen.emit.functions import return_type
 from codegen.model import Model, Op
-from codegen.render import python_module, render, tuple_of
+from codegen.render import python_module, render
 
 
 def emit(model: Model) -> dict[str, str]:
-    classes: dict[str, tuple[str, str]] = {}
+    classes: dict[str, tuple[str, list[str]]] = {}
     for op in model.ops.values():
         name = return_type(op)
         if name is not None and op.kind == "functional":
-            classes.setdefault(name, (str(op.schema), tuple_of(_fields(op))))
+            classes.setdefault(name, (str(op.schema), _fields(op)))
     body = render("return_types.py.jinja", classes=classes)
-    imports = {"NamedResult": "mindtorch.named_result"}
+    imports = {"NamedResult": "mindtorch.named_result", "Tensor": "mindtorch.tensor"}
     purpose = "The results with several named parts, such as `max` along a dimension."
     return {"generated/return_types.py": python_module("return_types", "ops.yaml", purpose, body, imports)}
 
 
 def _fields(op: Op) -> list[str]:
-    return [f'"{result.name}"' for result in op.schema.returns]
+    return [str(result.name) for result in op.schema.returns]

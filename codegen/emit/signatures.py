@@ -56,10 +56,11 @@ class Signature:
 
     @property
     def passed(self) -> str:
-        """The arguments of a call that hands everything on, ``_reject`` aside."""
+        """The arguments of a call that hands everything on, other than ``_reject`` and NumPy's spellings."""
         words = [parameter.passed for parameter in self.positional]
         rest = [f"*{self.rest}"] if self.rest else []
-        keywords = [p.passed for p in self.parameters if p.kwarg_only and p.name != "_reject"]
+        handed_on = (p for p in self.parameters if p.kwarg_only and p.name != "_reject" and not p.alias_of)
+        keywords = [parameter.passed for parameter in handed_on]
         return ", ".join(words + rest + keywords)
 
 
@@ -71,6 +72,8 @@ def python_default(argument: Argument) -> str | None:
     kind = argument.type.without_optional
     if isinstance(kind, ListType):
         return _list_default(text, kind.size)
+    if kind.base == "float" and text.lstrip("-").isdigit():
+        return f"{text}.0"
     return _NAMED_DEFAULTS.get(text, text)
 
 

@@ -9,14 +9,14 @@ from mindtorch.dispatch import ops
 
 def clone(result, arguments, tangents):
     """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"""
-    input, memory_format = arguments
+    _, memory_format = arguments
     input_t, _ = tangents
     return functions.clone(input_t, memory_format=memory_format)
 
 
 def copy_(result, arguments, tangents):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
-    input, src, non_blocking = arguments
+    _, _, _ = arguments
     input_t, src_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -27,7 +27,7 @@ def copy_(result, arguments, tangents):
 
 def _to_copy(result, arguments, tangents):
     """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"""
-    input, dtype, layout, device, pin_memory, non_blocking, memory_format = arguments
+    _, dtype, layout, device, pin_memory, non_blocking, memory_format = arguments
     input_t, _, _, _, _, _, _ = tangents
     return functions._to_copy(
         input_t,
@@ -42,14 +42,14 @@ def _to_copy(result, arguments, tangents):
 
 def fill_Scalar(result, arguments, tangents):
     """fill.Scalar(Tensor self, Scalar value) -> Tensor"""
-    input, value = arguments
+    _, _ = arguments
     input_t, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def fill_Tensor(result, arguments, tangents):
     """fill.Tensor(Tensor self, Tensor value) -> Tensor"""
-    input, value = arguments
+    _, _ = arguments
     input_t, value_t = tangents
     if input_t is None:
         input_t = 0
@@ -60,14 +60,14 @@ def fill_Tensor(result, arguments, tangents):
 
 def zero_(result, arguments, tangents):
     """zero_(Tensor(a!) self) -> Tensor(a!)"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     return ops.zeros_like(input_t)
 
 
 def complex(result, arguments, tangents):
     """complex(Tensor real, Tensor imag) -> Tensor"""
-    real, imag = arguments
+    _, _ = arguments
     real_t, imag_t = tangents
     if real_t is None:
         real_t = 0

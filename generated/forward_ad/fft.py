@@ -7,20 +7,20 @@ from mindtorch._generated.ops import fft as functions
 
 def _fft_c2c(result, arguments, tangents):
     """_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"""
-    input, dim, normalization, forward = arguments
+    _, dim, normalization, forward = arguments
     input_t, _, _, _ = tangents
     return functions._fft_c2c(input_t, dim, normalization, forward)
 
 
 def _fft_r2c(result, arguments, tangents):
     """_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"""
-    input, dim, normalization, onesided = arguments
+    _, dim, normalization, onesided = arguments
     input_t, _, _, _ = tangents
     return functions._fft_r2c(input_t, dim, normalization, onesided)
 
 
 def _fft_c2r(result, arguments, tangents):
     """_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"""
-    input, dim, normalization, last_dim_size = arguments
+    _, dim, normalization, last_dim_size = arguments
     input_t, _, _, _ = tangents
     return functions._fft_c2r(input_t, dim, normalization, last_dim_size)

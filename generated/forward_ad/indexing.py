@@ -8,14 +8,14 @@ from mindtorch.autograd.formulas import maybe_multiply
 
 def index(result, arguments, tangents):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
-    input, indices = arguments
+    _, indices = arguments
     input_t, _ = tangents
     return functions.index(input_t, indices)
 
 
 def index_put(result, arguments, tangents):
     """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
-    input, indices, values, accumulate = arguments
+    _, indices, _, accumulate = arguments
     input_t, _, values_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -26,14 +26,14 @@ def index_put(result, arguments, tangents):
 
 def index_select(result, arguments, tangents):
     """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
-    input, dim, index = arguments
+    _, dim, index = arguments
     input_t, _, _ = tangents
     return functions.index_select(input_t, dim, index)
 
 
 def index_add(result, arguments, tangents):
     """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
-    input, dim, index, source, alpha = arguments
+    _, dim, index, _, alpha = arguments
     input_t, _, _, source_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -44,14 +44,14 @@ def index_add(result, arguments, tangents):
 
 def gather(result, arguments, tangents):
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
-    input, dim, index, sparse_grad = arguments
+    _, dim, index, sparse_grad = arguments
     input_t, _, _, _ = tangents
     return functions.gather(input_t, dim, index, sparse_grad=sparse_grad)
 
 
 def scatter_src(result, arguments, tangents):
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    input, dim, index, src = arguments
+    _, dim, index, _ = arguments
     input_t, _, _, src_t = tangents
     if input_t is None:
         input_t = 0
@@ -62,14 +62,14 @@ def scatter_src(result, arguments, tangents):
 
 def scatter_value(result, arguments, tangents):
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
-    input, dim, index, value = arguments
+    _, dim, index, _ = arguments
     input_t, _, _, _ = tangents
     return input_t.scatter(dim, index, 0)
 
 
 def scatter_add(result, arguments, tangents):
     """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    input, dim, index, src = arguments
+    _, dim, index, _ = arguments
     input_t, _, _, src_t = tangents
     if input_t is None:
         input_t = 0
@@ -80,14 +80,14 @@ def scatter_add(result, arguments, tangents):
 
 def masked_select(result, arguments, tangents):
     """masked_select(Tensor self, Tensor mask) -> Tensor"""
-    input, mask = arguments
+    _, mask = arguments
     input_t, _ = tangents
     return functions.masked_select(input_t, mask)
 
 
 def masked_scatter(result, arguments, tangents):
     """masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
-    input, mask, source = arguments
+    _, mask, _ = arguments
     input_t, _, source_t = tangents
     if input_t is None:
         input_t = 0
@@ -98,76 +98,76 @@ def masked_scatter(result, arguments, tangents):
 
 def cat(result, arguments, tangents):
     """cat(Tensor[] tensors, int dim=0) -> Tensor"""
-    tensors, dim = arguments
+    _, dim = arguments
     tensors_t, _ = tangents
     return functions.cat(tensors_t, dim)
 
 
 def stack(result, arguments, tangents):
     """stack(Tensor[] tensors, int dim=0) -> Tensor"""
-    tensors, dim = arguments
+    _, dim = arguments
     tensors_t, _ = tangents
     return functions.stack(tensors_t, dim)
 
 
 def repeat(result, arguments, tangents):
     """repeat(Tensor self, SymInt[] repeats) -> Tensor"""
-    input, repeats = arguments
+    _, repeats = arguments
     input_t, _ = tangents
     return functions.repeat(input_t, repeats)
 
 
 def flip(result, arguments, tangents):
     """flip(Tensor self, int[] dims) -> Tensor"""
-    input, dims = arguments
+    _, dims = arguments
     input_t, _ = tangents
     return functions.flip(input_t, dims)
 
 
 def roll(result, arguments, tangents):
     """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
-    input, shifts, dims = arguments
+    _, shifts, dims = arguments
     input_t, _, _ = tangents
     return functions.roll(input_t, shifts, dims)
 
 
 def tril(result, arguments, tangents):
     """tril(Tensor self, SymInt diagonal=0) -> Tensor"""
-    input, diagonal = arguments
+    _, diagonal = arguments
     input_t, _ = tangents
     return functions.tril(input_t, diagonal)
 
 
 def triu(result, arguments, tangents):
     """triu(Tensor self, SymInt diagonal=0) -> Tensor"""
-    input, diagonal = arguments
+    _, diagonal = arguments
     input_t, _ = tangents
     return functions.triu(input_t, diagonal)
 
 
 def select_backward(result, arguments, tangents):
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
-    grad_output, input_sizes, dim, index = arguments
+    _, input_sizes, dim, index = arguments
     grad_output_t, _, _, _ = tangents
     return functions.select_backward(grad_output_t, input_sizes, dim, index)
 
 
 def slice_backward(result, arguments, tangents):
     """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
-    grad_output, input_sizes, dim, start, end, step = arguments
+    _, input_sizes, dim, start, end, step = arguments
     grad_output_t, _, _, _, _, _ = tangents
     return functions.slice_backward(grad_output_t, input_sizes, dim, start, end, step)
 
 
 def diagonal_backward(result, arguments, tangents):
     """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
-    grad_output, input_sizes, offset, dim1, dim2 = arguments
+    _, input_sizes, offset, dim1, dim2 = arguments
     grad_output_t, _, _, _, _ = tangents
     return functions.diagonal_backward(grad_output_t, input_sizes, offset, dim1, dim2)
 
 
 def unfold_backward(result, arguments, tangents):
     """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
-    grad_in, input_sizes, dim, size, step = arguments
+    _, input_sizes, dim, size, step = arguments
     grad_in_t, _, _, _, _ = tangents
     return functions.unfold_backward(grad_in_t, input_sizes, dim, size, step)

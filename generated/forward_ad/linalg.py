@@ -51,7 +51,7 @@ def dot(result, arguments, tangents):
 
 def addmm(result, arguments, tangents):
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    input, mat1, mat2, beta, alpha = arguments
+    _, mat1, mat2, beta, alpha = arguments
     input_t, mat1_t, mat2_t, _, _ = tangents
     if input_t is None:
         input_t = 0
@@ -64,7 +64,7 @@ def addmm(result, arguments, tangents):
 
 def baddbmm(result, arguments, tangents):
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    input, batch1, batch2, beta, alpha = arguments
+    _, batch1, batch2, beta, alpha = arguments
     input_t, batch1_t, batch2_t, _, _ = tangents
     if input_t is None:
         input_t = 0

@@ -8,28 +8,28 @@ from mindtorch.dispatch import ops
 
 def nll_loss_forward(result, arguments, tangents):
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    input, target, weight, reduction, ignore_index = arguments
+    _, target, weight, reduction, ignore_index = arguments
     input_t, _, _, _, _ = tangents
     return (ops.nll_loss(input_t, target, weight, reduction, ignore_index), None)
 
 
 def nll_loss_backward(result, arguments, tangents):
     """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    grad_output, input, target, weight, reduction, ignore_index, total_weight = arguments
+    _, input, target, weight, reduction, ignore_index, total_weight = arguments
     grad_output_t, _, _, _, _, _, _ = tangents
     return ops.nll_loss_backward(grad_output_t, input, target, weight, reduction, ignore_index, total_weight)
 
 
 def nll_loss2d_forward(result, arguments, tangents):
     """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    input, target, weight, reduction, ignore_index = arguments
+    _, target, weight, reduction, ignore_index = arguments
     input_t, _, _, _, _ = tangents
     return (ops.nll_loss2d(input_t, target, weight, reduction, ignore_index), None)
 
 
 def nll_loss2d_backward(result, arguments, tangents):
     """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    grad_output, input, target, weight, reduction, ignore_index, total_weight = arguments
+    _, input, target, weight, reduction, ignore_index, total_weight = arguments
     grad_output_t, _, _, _, _, _, _ = tangents
     return ops.nll_loss2d_backward(grad_output_t, input, target, weight, reduction, ignore_index, total_weight)
 

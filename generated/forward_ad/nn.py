@@ -9,7 +9,7 @@ from mindtorch.dispatch import ops
 
 def convolution(result, arguments, tangents):
     """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
-    input, weight, bias, stride, padding, dilation, transposed, output_padding, groups = arguments
+    input, weight, _, stride, padding, dilation, transposed, output_padding, groups = arguments
     input_t, weight_t, bias_t, _, _, _, _, _, _ = tangents
     if input_t is None:
         input_t = 0
@@ -22,14 +22,14 @@ def convolution(result, arguments, tangents):
 
 def max_pool2d_with_indices(result, arguments, tangents):
     """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
-    input, kernel_size, stride, padding, dilation, ceil_mode = arguments
+    _, _, _, _, _, _ = arguments
     input_t, _, _, _, _, _ = tangents
     return (max_pool_pick(input_t, result[1]), None)
 
 
 def max_pool2d_with_indices_backward(result, arguments, tangents):
     """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices = arguments
+    _, input, kernel_size, stride, padding, dilation, ceil_mode, indices = arguments
     grad_output_t, _, _, _, _, _, _, _ = tangents
     return ops.max_pool2d_with_indices_backward(
         grad_output_t, input, kernel_size, stride, padding, dilation, ceil_mode, indices
@@ -38,14 +38,14 @@ def max_pool2d_with_indices_backward(result, arguments, tangents):
 
 def avg_pool2d(result, arguments, tangents):
     """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
-    input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
+    _, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
     input_t, _, _, _, _, _, _ = tangents
     return functions.avg_pool2d(input_t, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def avg_pool2d_backward(result, arguments, tangents):
     """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
-    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
+    _, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
     grad_output_t, _, _, _, _, _, _, _ = tangents
     return ops.avg_pool2d_backward(
         grad_output_t, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
@@ -54,21 +54,21 @@ def avg_pool2d_backward(result, arguments, tangents):
 
 def _adaptive_avg_pool2d(result, arguments, tangents):
     """_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
-    input, output_size = arguments
+    _, output_size = arguments
     input_t, _ = tangents
     return functions._adaptive_avg_pool2d(input_t, output_size)
 
 
 def _adaptive_avg_pool2d_backward(result, arguments, tangents):
     """_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    grad_output, input = arguments
+    _, input = arguments
     grad_output_t, _ = tangents
     return ops._adaptive_avg_pool2d_backward(grad_output_t, input)
 
 
 def native_batch_norm(result, arguments, tangents):
     """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
-    input, weight, bias, running_mean, running_var, training, momentum, eps = arguments
+    input, weight, _, running_mean, running_var, training, _, eps = arguments
     input_t, weight_t, bias_t, _, _, _, _, _ = tangents
     if input_t is None:
         input_t = 0
@@ -83,7 +83,7 @@ def native_batch_norm(result, arguments, tangents):
 
 def native_layer_norm(result, arguments, tangents):
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
-    input, normalized_shape, weight, bias, eps = arguments
+    input, normalized_shape, weight, _, _ = arguments
     input_t, _, weight_t, bias_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -96,27 +96,27 @@ def native_layer_norm(result, arguments, tangents):
 
 def embedding(result, arguments, tangents):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
-    weight, indices, padding_idx, scale_grad_by_freq, sparse = arguments
+    _, indices, padding_idx, scale_grad_by_freq, sparse = arguments
     weight_t, _, _, _, _ = tangents
     return functions.embedding(weight_t, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
 def embedding_dense_backward(result, arguments, tangents):
     """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
-    grad_output, indices, num_weights, padding_idx, scale_grad_by_freq = arguments
+    _, indices, num_weights, padding_idx, scale_grad_by_freq = arguments
     grad_output_t, _, _, _, _ = tangents
     return functions.embedding_dense_backward(grad_output_t, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
 def native_dropout(result, arguments, tangents):
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
-    input, p, train = arguments
+    _, p, _ = arguments
     input_t, _, _ = tangents
     return (dropout_backward(input_t, result[1], p), None)
 
 
 def constant_pad_nd(result, arguments, tangents):
     """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
-    input, pad, value = arguments
+    _, pad, _ = arguments
     input_t, _, _ = tangents
     return ops.constant_pad_nd(input_t, pad)

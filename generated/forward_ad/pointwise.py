@@ -28,7 +28,7 @@ from mindtorch.dispatch import ops
 
 def add(result, arguments, tangents):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    input, other, alpha = arguments
+    _, _, alpha = arguments
     input_t, other_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -39,7 +39,7 @@ def add(result, arguments, tangents):
 
 def sub(result, arguments, tangents):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    input, other, alpha = arguments
+    _, _, alpha = arguments
     input_t, other_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -50,7 +50,7 @@ def sub(result, arguments, tangents):
 
 def rsub_Tensor(result, arguments, tangents):
     """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    input, other, alpha = arguments
+    _, _, alpha = arguments
     input_t, other_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -61,7 +61,7 @@ def rsub_Tensor(result, arguments, tangents):
 
 def rsub_Scalar(result, arguments, tangents):
     """rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
-    input, other, alpha = arguments
+    _, _, alpha = arguments
     input_t, _, _ = tangents
     return -maybe_multiply(input_t, alpha)
 
@@ -79,7 +79,7 @@ def mul(result, arguments, tangents):
 
 def div_Tensor(result, arguments, tangents):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
-    input, other = arguments
+    _, other = arguments
     input_t, other_t = tangents
     if input_t is None:
         input_t = 0
@@ -90,7 +90,7 @@ def div_Tensor(result, arguments, tangents):
 
 def div_Tensor_mode(result, arguments, tangents):
     """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
-    input, other, rounding_mode = arguments
+    _, other, rounding_mode = arguments
     input_t, other_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -112,7 +112,7 @@ def remainder_Tensor(result, arguments, tangents):
 
 def remainder_Scalar(result, arguments, tangents):
     """remainder.Scalar(Tensor self, Scalar other) -> Tensor"""
-    input, other = arguments
+    _, _ = arguments
     input_t, _ = tangents
     grad = conj(input_t)
     return conj(grad)
@@ -150,7 +150,7 @@ def pow_Scalar(result, arguments, tangents):
 
 def neg(result, arguments, tangents):
     """neg(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     return functions.neg(input_t)
 
@@ -171,7 +171,7 @@ def sgn(result, arguments, tangents):
 
 def sign(result, arguments, tangents):
     """sign(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -186,14 +186,14 @@ def angle(result, arguments, tangents):
 
 def _conj_physical(result, arguments, tangents):
     """_conj_physical(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     return input_t.conj_physical()
 
 
 def exp(result, arguments, tangents):
     """exp(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(grad * conj(result))
@@ -201,7 +201,7 @@ def exp(result, arguments, tangents):
 
 def expm1(result, arguments, tangents):
     """expm1(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(grad * (conj(result) + 1))
@@ -233,7 +233,7 @@ def log1p(result, arguments, tangents):
 
 def sqrt(result, arguments, tangents):
     """sqrt(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(grad / (2 * conj(result)))
@@ -241,7 +241,7 @@ def sqrt(result, arguments, tangents):
 
 def rsqrt(result, arguments, tangents):
     """rsqrt(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(-0.5 * grad * conj(result.pow(3)))
@@ -249,7 +249,7 @@ def rsqrt(result, arguments, tangents):
 
 def reciprocal(result, arguments, tangents):
     """reciprocal(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(-grad * conj(result * result))
@@ -273,7 +273,7 @@ def cos(result, arguments, tangents):
 
 def tan(result, arguments, tangents):
     """tan(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(grad * conj(1 + result.pow(2)))
@@ -281,7 +281,7 @@ def tan(result, arguments, tangents):
 
 def tanh(result, arguments, tangents):
     """tanh(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.tanh_backward(grad, result))
@@ -300,7 +300,7 @@ def tanh_backward(result, arguments, tangents):
 
 def sigmoid(result, arguments, tangents):
     """sigmoid(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.sigmoid_backward(grad, result))
@@ -319,7 +319,7 @@ def sigmoid_backward(result, arguments, tangents):
 
 def floor(result, arguments, tangents):
     """floor(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -327,7 +327,7 @@ def floor(result, arguments, tangents):
 
 def ceil(result, arguments, tangents):
     """ceil(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -335,7 +335,7 @@ def ceil(result, arguments, tangents):
 
 def round_default(result, arguments, tangents):
     """round(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -343,7 +343,7 @@ def round_default(result, arguments, tangents):
 
 def round_decimals(result, arguments, tangents):
     """round.decimals(Tensor self, *, int decimals) -> Tensor"""
-    input, decimals = arguments
+    _, _ = arguments
     input_t, _ = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -351,7 +351,7 @@ def round_decimals(result, arguments, tangents):
 
 def trunc(result, arguments, tangents):
     """trunc(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -359,7 +359,7 @@ def trunc(result, arguments, tangents):
 
 def relu(result, arguments, tangents):
     """relu(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.threshold_backward(grad, result, 0))
@@ -367,7 +367,7 @@ def relu(result, arguments, tangents):
 
 def threshold_backward(result, arguments, tangents):
     """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
-    grad_output, input, threshold = arguments
+    _, input, threshold = arguments
     grad_output_t, input_t, _ = tangents
     if grad_output_t is None:
         grad_output_t = 0
@@ -386,7 +386,7 @@ def leaky_relu(result, arguments, tangents):
 
 def leaky_relu_backward(result, arguments, tangents):
     """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
-    grad_output, input, negative_slope, self_is_result = arguments
+    _, input, negative_slope, _ = arguments
     grad_output_t, _, _, _ = tangents
     return ops.leaky_relu_backward(grad_output_t, input, negative_slope, False)
 
@@ -542,7 +542,7 @@ def atan2(result, arguments, tangents):
 
 def where_self(result, arguments, tangents):
     """where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"""
-    condition, input, other = arguments
+    condition, _, _ = arguments
     _, input_t, other_t = tangents
     if input_t is None:
         input_t = 0
@@ -553,14 +553,14 @@ def where_self(result, arguments, tangents):
 
 def masked_fill_Scalar(result, arguments, tangents):
     """masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"""
-    input, mask, value = arguments
+    _, mask, _ = arguments
     input_t, _, _ = tangents
     return input_t.masked_fill(mask, 0)
 
 
 def masked_fill_Tensor(result, arguments, tangents):
     """masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"""
-    input, mask, value = arguments
+    _, mask, _ = arguments
     input_t, _, value_t = tangents
     if input_t is None:
         input_t = 0
@@ -571,7 +571,7 @@ def masked_fill_Tensor(result, arguments, tangents):
 
 def lerp_Scalar(result, arguments, tangents):
     """lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"""
-    input, end, weight = arguments
+    _, _, weight = arguments
     input_t, end_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -595,7 +595,7 @@ def lerp_Tensor(result, arguments, tangents):
 
 def addcmul(result, arguments, tangents):
     """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
-    input, tensor1, tensor2, value = arguments
+    _, tensor1, tensor2, value = arguments
     input_t, tensor1_t, tensor2_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -608,7 +608,7 @@ def addcmul(result, arguments, tangents):
 
 def addcdiv(result, arguments, tangents):
     """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
-    input, tensor1, tensor2, value = arguments
+    _, tensor1, tensor2, value = arguments
     input_t, tensor1_t, tensor2_t, _ = tangents
     if input_t is None:
         input_t = 0

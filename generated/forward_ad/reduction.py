@@ -20,42 +20,42 @@ from mindtorch.dispatch import ops
 
 def sum_default(result, arguments, tangents):
     """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    input, dtype = arguments
+    _, dtype = arguments
     input_t, _ = tangents
     return functions.sum_default(input_t, dtype=dtype)
 
 
 def sum_dim_IntList(result, arguments, tangents):
     """sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    input, dim, keepdim, dtype = arguments
+    _, dim, keepdim, dtype = arguments
     input_t, _, _, _ = tangents
     return functions.sum_dim_IntList(input_t, dim, keepdim, dtype=dtype)
 
 
 def mean_default(result, arguments, tangents):
     """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    input, dtype = arguments
+    _, dtype = arguments
     input_t, _ = tangents
     return functions.mean_default(input_t, dtype=dtype)
 
 
 def mean_dim(result, arguments, tangents):
     """mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    input, dim, keepdim, dtype = arguments
+    _, dim, keepdim, dtype = arguments
     input_t, _, _, _ = tangents
     return functions.mean_dim(input_t, dim, keepdim, dtype=dtype)
 
 
 def prod_default(result, arguments, tangents):
     """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    input, dtype = arguments
+    input, _ = arguments
     input_t, _ = tangents
     return (prod_backward(ops.ones_like(result), conj(input), conj(result)) * input_t).sum()
 
 
 def prod_dim_int(result, arguments, tangents):
     """prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    input, dim, keepdim, dtype = arguments
+    input, dim, keepdim, _ = arguments
     input_t, _, _, _ = tangents
     return (prod_dim_backward(ops.ones_like(result), input, result, dim, keepdim) * input_t).sum(dim, keepdim)
 
@@ -83,7 +83,7 @@ def max_default(result, arguments, tangents):
 
 def max_dim(result, arguments, tangents):
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    input, dim, keepdim = arguments
+    _, dim, keepdim = arguments
     input_t, _, _ = tangents
     return (pick_jvp(input_t, dim, result[1], keepdim), None)
 
@@ -97,7 +97,7 @@ def min_default(result, arguments, tangents):
 
 def min_dim(result, arguments, tangents):
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    input, dim, keepdim = arguments
+    _, dim, keepdim = arguments
     input_t, _, _ = tangents
     return (pick_jvp(input_t, dim, result[1], keepdim), None)
 
@@ -125,14 +125,14 @@ def logsumexp(result, arguments, tangents):
 
 def cumsum(result, arguments, tangents):
     """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
-    input, dim, dtype = arguments
+    _, dim, dtype = arguments
     input_t, _, _ = tangents
     return functions.cumsum(input_t, dim, dtype=dtype)
 
 
 def _softmax(result, arguments, tangents):
     """_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
-    input, dim, half_to_float = arguments
+    _, dim, _ = arguments
     input_t, _, _ = tangents
     return result * (input_t - (result * input_t).sum(dim, True))
 
@@ -152,14 +152,14 @@ def _softmax_backward_data(result, arguments, tangents):
 
 def _log_softmax(result, arguments, tangents):
     """_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
-    input, dim, half_to_float = arguments
+    _, dim, _ = arguments
     input_t, _, _ = tangents
     return input_t - (result.exp() * input_t).sum(dim, True)
 
 
 def _log_softmax_backward_data(result, arguments, tangents):
     """_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
-    grad_output, output, dim, input_dtype = arguments
+    grad_output, output, dim, _ = arguments
     grad_output_t, output_t, _, _ = tangents
     if grad_output_t is None:
         grad_output_t = 0
@@ -170,27 +170,27 @@ def _log_softmax_backward_data(result, arguments, tangents):
 
 def sort_default(result, arguments, tangents):
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
-    input, dim, descending = arguments
+    _, dim, _ = arguments
     input_t, _, _ = tangents
     return (pick_jvp(input_t, dim, result[1], True), None)
 
 
 def sort_stable(result, arguments, tangents):
     """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
-    input, stable, dim, descending = arguments
+    _, _, dim, _ = arguments
     input_t, _, _, _ = tangents
     return (pick_jvp(input_t, dim, result[1], True), None)
 
 
 def topk(result, arguments, tangents):
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
-    input, k, dim, largest, sorted = arguments
+    _, _, dim, _, _ = arguments
     input_t, _, _, _, _ = tangents
     return (pick_jvp(input_t, dim, result[1], True), None)
 
 
 def linalg_vector_norm(result, arguments, tangents):
     """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    input, ord, dim, keepdim, dtype = arguments
+    input, ord, dim, keepdim, _ = arguments
     input_t, _, _, _, _ = tangents
     return vector_norm_jvp(input_t, input, ord, result, dim, keepdim)

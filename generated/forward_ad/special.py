@@ -24,7 +24,7 @@ def erfc(result, arguments, tangents):
 
 def erfinv(result, arguments, tangents):
     """erfinv(Tensor self) -> Tensor"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(0.5 * SQRT_PI * result.pow(2).exp() * grad)

@@ -7,153 +7,153 @@ from mindtorch._generated.ops import view as functions
 
 def alias(result, arguments, tangents):
     """alias(Tensor(a) self) -> Tensor(a)"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     return functions.alias(input_t)
 
 
 def view_default(result, arguments, tangents):
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
-    input, size = arguments
+    _, size = arguments
     input_t, _ = tangents
     return functions.view_default(input_t, size)
 
 
 def _reshape_alias(result, arguments, tangents):
     """_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)"""
-    input, size, stride = arguments
+    _, size, stride = arguments
     input_t, _, _ = tangents
     return functions._reshape_alias(input_t, size, stride)
 
 
 def transpose(result, arguments, tangents):
     """transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
-    input, dim0, dim1 = arguments
+    _, dim0, dim1 = arguments
     input_t, _, _ = tangents
     return functions.transpose(input_t, dim0, dim1)
 
 
 def t(result, arguments, tangents):
     """t(Tensor(a) self) -> Tensor(a)"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     return functions.t(input_t)
 
 
 def permute(result, arguments, tangents):
     """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
-    input, dims = arguments
+    _, dims = arguments
     input_t, _ = tangents
     return functions.permute(input_t, dims)
 
 
 def expand(result, arguments, tangents):
     """expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)"""
-    input, size, implicit = arguments
+    _, size, implicit = arguments
     input_t, _, _ = tangents
     return functions.expand(input_t, size, implicit=implicit)
 
 
 def squeeze_default(result, arguments, tangents):
     """squeeze(Tensor(a) self) -> Tensor(a)"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     return functions.squeeze_default(input_t)
 
 
 def squeeze_dim(result, arguments, tangents):
     """squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"""
-    input, dim = arguments
+    _, dim = arguments
     input_t, _ = tangents
     return functions.squeeze_dim(input_t, dim)
 
 
 def squeeze_dims(result, arguments, tangents):
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
-    input, dim = arguments
+    _, dim = arguments
     input_t, _ = tangents
     return functions.squeeze_dims(input_t, dim)
 
 
 def unsqueeze(result, arguments, tangents):
     """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"""
-    input, dim = arguments
+    _, dim = arguments
     input_t, _ = tangents
     return functions.unsqueeze(input_t, dim)
 
 
 def select(result, arguments, tangents):
     """select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"""
-    input, dim, index = arguments
+    _, dim, index = arguments
     input_t, _, _ = tangents
     return functions.select(input_t, dim, index)
 
 
 def slice(result, arguments, tangents):
     """slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"""
-    input, dim, start, end, step = arguments
+    _, dim, start, end, step = arguments
     input_t, _, _, _, _ = tangents
     return functions.slice(input_t, dim, start, end, step)
 
 
 def split_Tensor(result, arguments, tangents):
     """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"""
-    input, split_size, dim = arguments
+    _, split_size, dim = arguments
     input_t, _, _ = tangents
     return functions.split_Tensor(input_t, split_size, dim)
 
 
 def split_with_sizes(result, arguments, tangents):
     """split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"""
-    input, split_sizes, dim = arguments
+    _, split_sizes, dim = arguments
     input_t, _, _ = tangents
     return functions.split_with_sizes(input_t, split_sizes, dim)
 
 
 def unbind(result, arguments, tangents):
     """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
-    input, dim = arguments
+    _, dim = arguments
     input_t, _ = tangents
     return functions.unbind(input_t, dim)
 
 
 def diagonal(result, arguments, tangents):
     """diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
-    input, offset, dim1, dim2 = arguments
+    _, offset, dim1, dim2 = arguments
     input_t, _, _, _ = tangents
     return functions.diagonal(input_t, offset, dim1, dim2)
 
 
 def unfold(result, arguments, tangents):
     """unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
-    input, dimension, size, step = arguments
+    _, dimension, size, step = arguments
     input_t, _, _, _ = tangents
     return functions.unfold(input_t, dimension, size, step)
 
 
 def as_strided(result, arguments, tangents):
     """as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
-    input, size, stride, storage_offset = arguments
+    _, size, stride, storage_offset = arguments
     input_t, _, _, _ = tangents
     return functions.as_strided(input_t, size, stride, storage_offset)
 
 
 def view_as_real(result, arguments, tangents):
     """view_as_real(Tensor(a) self) -> Tensor(a)"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     return functions.view_as_real(input_t)
 
 
 def view_as_complex(result, arguments, tangents):
     """view_as_complex(Tensor(a) self) -> Tensor(a)"""
-    (input,) = arguments
+    (_,) = arguments
     (input_t,) = tangents
     return functions.view_as_complex(input_t)
 
 
 def _unsafe_view(result, arguments, tangents):
     """_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
-    input, size = arguments
+    _, size = arguments
     input_t, _ = tangents
     return functions._unsafe_view(input_t, size)

@@ -130,7 +130,7 @@ class FloorDivideBackward0(Node):
         return (self_grad, other_grad)
 
 
-class RemainderBackward0(Node):
+class RemainderBackward1(Node):
     """remainder.Tensor(Tensor self, Tensor other) -> Tensor"""
 
     saved = ("self", "other")
@@ -146,7 +146,7 @@ class RemainderBackward0(Node):
         )
 
 
-class RemainderBackward1(Node):
+class RemainderBackward0(Node):
     """remainder.Scalar(Tensor self, Scalar other) -> Tensor"""
 
     def apply(node, grad):

@@ -25,7 +25,7 @@ class NormalBackward0(Node):
         return (ops.zeros_like(grad),)
 
 
-class BernoulliBackward0(Node):
+class BernoulliBackward2(Node):
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
 
     def apply(node, grad):
@@ -46,7 +46,7 @@ class BernoulliBackward1(Node):
         return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(p) if node.needs(1) else None)
 
 
-class BernoulliBackward2(Node):
+class BernoulliBackward0(Node):
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
 
     def apply(node, grad):
@@ -55,7 +55,7 @@ class BernoulliBackward2(Node):
         return (ops.zeros_like(grad),)
 
 
-class RandomBackward0(Node):
+class RandomBackward2(Node):
     """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
 
     def apply(node, grad):
@@ -73,7 +73,7 @@ class RandomBackward1(Node):
         return (ops.zeros_like(grad),)
 
 
-class RandomBackward2(Node):
+class RandomBackward0(Node):
     """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
 
     def apply(node, grad):

@@ -248,7 +248,7 @@ def arange_default_out(end, *, out):
         return call(arange_default_out, end, out=out)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 1)
-    return write_out(out, composite.arange_end(end))
+    return composite.arange_end_out(end, out=out)
 
 
 def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):

@@ -151,14 +151,14 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
 
 def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
-    if state.interceptors and intercepts(fft_fft, input):
-        return call(fft_fft, input, n, dim, norm, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(fft_fft, input):
+        return call(fft_fft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_fft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_fft, input, n, dim, norm, out=out, axis=axis)
+        return raise_bad_argument(fft_fft, input, n, dim, norm, out=out)
     if n is not None and type(n) is not int:
         n = int_of(n, "fft_fft", "n", 2)
     if type(dim) is not int:
@@ -182,14 +182,14 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
 
 def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
-    if state.interceptors and intercepts(fft_ifft, input):
-        return call(fft_ifft, input, n, dim, norm, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(fft_ifft, input):
+        return call(fft_ifft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_ifft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_ifft, input, n, dim, norm, out=out, axis=axis)
+        return raise_bad_argument(fft_ifft, input, n, dim, norm, out=out)
     if n is not None and type(n) is not int:
         n = int_of(n, "fft_ifft", "n", 2)
     if type(dim) is not int:
@@ -213,14 +213,14 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
 
 def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
-    if state.interceptors and intercepts(fft_rfft, input):
-        return call(fft_rfft, input, n, dim, norm, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(fft_rfft, input):
+        return call(fft_rfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_rfft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_rfft, input, n, dim, norm, out=out, axis=axis)
+        return raise_bad_argument(fft_rfft, input, n, dim, norm, out=out)
     if n is not None and type(n) is not int:
         n = int_of(n, "fft_rfft", "n", 2)
     if type(dim) is not int:
@@ -244,14 +244,14 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
 
 def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
-    if state.interceptors and intercepts(fft_irfft, input):
-        return call(fft_irfft, input, n, dim, norm, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(fft_irfft, input):
+        return call(fft_irfft, input, n, dim, norm, out=out)
     if out is not None:
         return fft_irfft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(fft_irfft, input, n, dim, norm, out=out, axis=axis)
+        return raise_bad_argument(fft_irfft, input, n, dim, norm, out=out)
     if n is not None and type(n) is not int:
         n = int_of(n, "fft_irfft", "n", 2)
     if type(dim) is not int:

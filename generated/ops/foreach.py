@@ -3,7 +3,6 @@
 """The foreach ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
-from mindtorch.autograd.outputs import write_back
 from mindtorch.composite import foreach as composite
 from mindtorch.dispatch.arguments import raise_no_overload, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -335,4 +334,4 @@ def _foreach_zero_(input):
     """_foreach_zero_(Tensor(a!)[] self) -> ()"""
     if state.interceptors and intercepts(_foreach_zero_, *input):
         return call(_foreach_zero_, input)
-    return write_back(input, composite.zero(input))
+    return composite.zero(input)

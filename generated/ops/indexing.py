@@ -3,6 +3,7 @@
 """The indexing ops: what a call does, layer by layer, in one function each."""
 
 import builtins
+
 from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase
@@ -642,10 +643,10 @@ _cat_kernels = kernel_table("cat")
 
 def cat(tensors, dim=0, *, out=None, axis=None):
     """cat(Tensor[] tensors, int dim=0) -> Tensor"""
-    if state.interceptors and intercepts(cat, *tensors):
-        return call(cat, tensors, dim, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(cat, *tensors):
+        return call(cat, tensors, dim, out=out)
     if out is not None:
         return cat_out(tensors, dim, out=out)
     if type(dim) is not int:
@@ -653,7 +654,7 @@ def cat(tensors, dim=0, *, out=None, axis=None):
     try:
         tensors_arrays = [tensor._array for tensor in tensors]
     except (AttributeError, TypeError):
-        return raise_bad_argument(cat, tensors, dim, out=out, axis=axis)
+        return raise_bad_argument(cat, tensors, dim, out=out)
     node = None
     if thread.grad_enabled:
         tensors_edges = edges_of(tensors)
@@ -685,10 +686,10 @@ _stack_kernels = kernel_table("stack")
 
 def stack(tensors, dim=0, *, out=None, axis=None):
     """stack(Tensor[] tensors, int dim=0) -> Tensor"""
-    if state.interceptors and intercepts(stack, *tensors):
-        return call(stack, tensors, dim, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(stack, *tensors):
+        return call(stack, tensors, dim, out=out)
     if out is not None:
         return stack_out(tensors, dim, out=out)
     if type(dim) is not int:
@@ -696,7 +697,7 @@ def stack(tensors, dim=0, *, out=None, axis=None):
     try:
         tensors_arrays = [tensor._array for tensor in tensors]
     except (AttributeError, TypeError):
-        return raise_bad_argument(stack, tensors, dim, out=out, axis=axis)
+        return raise_bad_argument(stack, tensors, dim, out=out)
     node = None
     if thread.grad_enabled:
         tensors_edges = edges_of(tensors)
@@ -1136,18 +1137,14 @@ def gather_backward(grad, input, dim, index, sparse_grad):
 
 def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=None, *, keepdims=None):
     """value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool keepdim) -> Tensor"""
-    if state.interceptors and intercepts(value_selecting_reduction_backward, grad, indices):
-        return call(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim, keepdims=keepdims)
     if keepdims is not None:
         keepdim = keepdims
+    if state.interceptors and intercepts(value_selecting_reduction_backward, grad, indices):
+        return call(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
     if not isinstance(grad, Tensor):
-        return raise_bad_argument(
-            value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim, keepdims=keepdims
-        )
+        return raise_bad_argument(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
     if not isinstance(indices, Tensor):
-        return raise_bad_argument(
-            value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim, keepdims=keepdims
-        )
+        return raise_bad_argument(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
     if type(dim) is not int:
         dim = int_of(dim, "value_selecting_reduction_backward", "dim", 2)
     if type(sizes) is not tuple:

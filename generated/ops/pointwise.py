@@ -23,6 +23,11 @@ def add(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
         return call(add, input, other, alpha=alpha, out=out)
     if out is not None:
         return add_out(input, other, alpha=alpha, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return _reject(add, input, other, alpha=alpha, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
@@ -30,11 +35,8 @@ def add(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add", "alpha")
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return _reject(add, input, other, alpha=alpha, out=out)
+    input_array = input._array
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -58,9 +60,9 @@ def add_(input, other, *, alpha=1, _reject=raise_bad_argument):
         alpha = scalar_of(alpha, "add_", "alpha")
     try:
         input_array = input._array
-        other_array = other._array
     except AttributeError:
         return _reject(add_, input, other, alpha=alpha)
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -80,6 +82,11 @@ def add_out(input, other, *, alpha=1, out):
     """add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(add_out, input, other, out):
         return call(add_out, input, other, alpha=alpha, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(add_out, input, other, alpha=alpha, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
@@ -87,11 +94,8 @@ def add_out(input, other, *, alpha=1, out):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add", "alpha")
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return raise_bad_argument(add_out, input, other, alpha=alpha, out=out)
+    input_array = input._array
+    other_array = other._array
     refuse_grad("add", input, other, out)
     out._array = _add_kernels[type(input_array)](input_array, other_array, alpha, out=out._array)
     mark_written(out)
@@ -121,7 +125,7 @@ def add__Scalar(input, other, alpha=1):
         other = scalar_of(other, "add_", "other", 2)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add_", "alpha", 3)
-    return write_back(input, composite.add_scalar(input, other, alpha))
+    return composite.add_scalar_(input, other, alpha)
 
 
 _sub_kernels = kernel_table("sub.Tensor")
@@ -133,6 +137,11 @@ def sub(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
         return call(sub, input, other, alpha=alpha, out=out)
     if out is not None:
         return sub_out(input, other, alpha=alpha, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return _reject(sub, input, other, alpha=alpha, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
@@ -140,11 +149,8 @@ def sub(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub", "alpha")
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return _reject(sub, input, other, alpha=alpha, out=out)
+    input_array = input._array
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -168,9 +174,9 @@ def sub_(input, other, *, alpha=1, _reject=raise_bad_argument):
         alpha = scalar_of(alpha, "sub_", "alpha")
     try:
         input_array = input._array
-        other_array = other._array
     except AttributeError:
         return _reject(sub_, input, other, alpha=alpha)
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -190,6 +196,11 @@ def sub_out(input, other, *, alpha=1, out):
     """sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(sub_out, input, other, out):
         return call(sub_out, input, other, alpha=alpha, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(sub_out, input, other, alpha=alpha, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
@@ -197,11 +208,8 @@ def sub_out(input, other, *, alpha=1, out):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub", "alpha")
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return raise_bad_argument(sub_out, input, other, alpha=alpha, out=out)
+    input_array = input._array
+    other_array = other._array
     refuse_grad("sub", input, other, out)
     out._array = _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out._array)
     mark_written(out)
@@ -231,7 +239,7 @@ def sub__Scalar(input, other, alpha=1):
         other = scalar_of(other, "sub_", "other", 2)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub_", "alpha", 3)
-    return write_back(input, composite.sub_scalar(input, other, alpha))
+    return composite.sub_scalar_(input, other, alpha)
 
 
 _rsub_Tensor_kernels = kernel_table("rsub.Tensor")
@@ -301,16 +309,18 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
         return call(mul, input, other, out=out)
     if out is not None:
         return mul_out(input, other, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return _reject(mul, input, other, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return _reject(mul, input, other, out=out)
         other = operand
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return _reject(mul, input, other, out=out)
+    input_array = input._array
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -335,9 +345,9 @@ def mul_(input, other, *, _reject=raise_bad_argument):
         other = operand
     try:
         input_array = input._array
-        other_array = other._array
     except AttributeError:
         return _reject(mul_, input, other)
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -360,16 +370,18 @@ def mul_out(input, other, *, out):
     """mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mul_out, input, other, out):
         return call(mul_out, input, other, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(mul_out, input, other, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(mul_out, input, other, out=out)
         other = operand
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return raise_bad_argument(mul_out, input, other, out=out)
+    input_array = input._array
+    other_array = other._array
     refuse_grad("mul", input, other, out)
     out._array = _mul_kernels[type(input_array)](input_array, other_array, out=out._array)
     mark_written(out)
@@ -395,7 +407,7 @@ def mul__Scalar(input, other):
         return raise_bad_argument(mul__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "mul_", "other", 2)
-    return write_back(input, composite.mul_scalar(input, other))
+    return composite.mul_scalar_(input, other)
 
 
 _div_Tensor_kernels = kernel_table("div.Tensor")
@@ -407,16 +419,18 @@ def div_Tensor(input, other, *, out=None):
         return call(div_Tensor, input, other, out=out)
     if out is not None:
         return div_Tensor_out(input, other, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(div_Tensor, input, other, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(div_Tensor, input, other, out=out)
         other = operand
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return raise_bad_argument(div_Tensor, input, other, out=out)
+    input_array = input._array
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -440,9 +454,9 @@ def div__Tensor(input, other):
         other = operand
     try:
         input_array = input._array
-        other_array = other._array
     except AttributeError:
         return raise_bad_argument(div__Tensor, input, other)
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -464,16 +478,18 @@ def div_Tensor_out(input, other, *, out):
     """div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(div_Tensor_out, input, other, out):
         return call(div_Tensor_out, input, other, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(div_Tensor_out, input, other, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(div_Tensor_out, input, other, out=out)
         other = operand
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return raise_bad_argument(div_Tensor_out, input, other, out=out)
+    input_array = input._array
+    other_array = other._array
     refuse_grad("div", input, other, out)
     out._array = _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
     mark_written(out)
@@ -489,16 +505,18 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
         return call(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
     if out is not None:
         return div_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return raise_bad_argument(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
+    input_array = input._array
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -532,9 +550,9 @@ def div__Tensor_mode(input, other, *, rounding_mode):
         other = operand
     try:
         input_array = input._array
-        other_array = other._array
     except AttributeError:
         return raise_bad_argument(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -566,16 +584,18 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
     """div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(div_Tensor_mode_out, input, other, out):
         return call(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+    input_array = input._array
+    other_array = other._array
     refuse_grad("div", input, other, out)
     out._array = _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out._array)
     mark_written(out)
@@ -601,7 +621,7 @@ def div__Scalar(input, other):
         return raise_bad_argument(div__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "div_", "other", 2)
-    return write_back(input, composite.div_scalar(input, other))
+    return composite.div_scalar_(input, other)
 
 
 def div_Scalar_mode(input, other, *, rounding_mode):
@@ -623,7 +643,7 @@ def div__Scalar_mode(input, other, *, rounding_mode):
         return raise_bad_argument(div__Scalar_mode, input, other, rounding_mode=rounding_mode)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "div_", "other", 2)
-    return write_back(input, composite.div_scalar_mode(input, other, rounding_mode=rounding_mode))
+    return composite.div_scalar_mode_(input, other, rounding_mode=rounding_mode)
 
 
 _floor_divide_kernels = kernel_table("floor_divide")
@@ -635,16 +655,18 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
         return call(floor_divide, input, other, out=out)
     if out is not None:
         return floor_divide_out(input, other, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return _reject(floor_divide, input, other, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return _reject(floor_divide, input, other, out=out)
         other = operand
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return _reject(floor_divide, input, other, out=out)
+    input_array = input._array
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -665,9 +687,9 @@ def floor_divide_(input, other, *, _reject=raise_bad_argument):
         other = operand
     try:
         input_array = input._array
-        other_array = other._array
     except AttributeError:
         return _reject(floor_divide_, input, other)
+    other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
         input_edge = input._edge or edge_of(input)
@@ -686,16 +708,18 @@ def floor_divide_out(input, other, *, out):
     """floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(floor_divide_out, input, other, out):
         return call(floor_divide_out, input, other, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(floor_divide_out, input, other, out=out)
+        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(floor_divide_out, input, other, out=out)
         other = operand
-    try:
-        input_array = input._array
-        other_array = other._array
-    except AttributeError:
-        return raise_bad_argument(floor_divide_out, input, other, out=out)
+    input_array = input._array
+    other_array = other._array
     refuse_grad("floor_divide", input, other, out)
     out._array = _floor_divide_kernels[type(input_array)](input_array, other_array, out=out._array)
     mark_written(out)
@@ -743,7 +767,7 @@ def remainder_Tensor(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.RemainderBackward0((input_edge, other_edge))
+            node = nodes.RemainderBackward1((input_edge, other_edge))
             if other_edge:
                 node.self_saved = save(input)
                 node.other_saved = save(other)
@@ -765,7 +789,7 @@ def remainder__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.RemainderBackward0((input_edge, other_edge))
+            node = nodes.RemainderBackward1((input_edge, other_edge))
             if other_edge:
                 node.self_saved = save(input.clone())
                 node.other_saved = save(other)
@@ -808,7 +832,7 @@ def remainder_Scalar(input, other, *, out=None):
         return raise_bad_argument(remainder_Scalar, input, other, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
-        node = nodes.RemainderBackward1((edge,))
+        node = nodes.RemainderBackward0((edge,))
     return wrap(_remainder_Scalar_kernels[type(input_array)](input_array, other), node)
 
 
@@ -825,7 +849,7 @@ def remainder__Scalar(input, other):
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         check_inplace(input)
-        node = nodes.RemainderBackward1((edge,))
+        node = nodes.RemainderBackward0((edge,))
     _remainder_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1843,7 +1867,7 @@ def square_(input):
         return call(square_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(square_, input)
-    return write_back(input, composite.square(input))
+    return composite.square_(input)
 
 
 def square_out(input, *, out):

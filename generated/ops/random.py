@@ -25,12 +25,12 @@ from mindtorch.tensor import Tensor, as_operand, wrap
 _uniform__kernels = kernel_table("uniform_")
 
 
-def uniform_(input, from_=0, to=1, *, generator=None):
+def uniform_(input, from_=0.0, to=1.0, *, generator=None):
     """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(uniform_, input):
         return call(uniform_, input, from_, to, generator=generator)
     if type(from_) is not float:
-        from_ = float_of(from_, "uniform_", "from_", 1)
+        from_ = float_of(from_, "uniform_", "from", 1)
     if type(to) is not float:
         to = float_of(to, "uniform_", "to", 2)
     try:
@@ -51,7 +51,7 @@ def uniform_(input, from_=0, to=1, *, generator=None):
 _normal__kernels = kernel_table("normal_")
 
 
-def normal_(input, mean=0, std=1, *, generator=None):
+def normal_(input, mean=0.0, std=1.0, *, generator=None):
     """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(normal_, input):
         return call(normal_, input, mean, std, generator=generator)
@@ -90,7 +90,7 @@ def bernoulli__float(input, p=0.5, *, generator=None):
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         check_inplace(input)
-        node = nodes.BernoulliBackward0((edge,))
+        node = nodes.BernoulliBackward2((edge,))
     _bernoulli__float_kernels[type(input_array)](input_array, p, generator)
     mark_written(input)
     if node is not None:
@@ -153,7 +153,7 @@ def bernoulli(input, *, generator=None, out=None):
         return raise_bad_argument(bernoulli, input, generator=generator, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
-        node = nodes.BernoulliBackward2((edge,))
+        node = nodes.BernoulliBackward0((edge,))
     return wrap(_bernoulli_kernels[type(input_array)](input_array, generator), node)
 
 
@@ -185,7 +185,7 @@ def random__default(input, *, generator=None):
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         check_inplace(input)
-        node = nodes.RandomBackward0((edge,))
+        node = nodes.RandomBackward2((edge,))
     _random__default_kernels[type(input_array)](input_array, generator)
     mark_written(input)
     if node is not None:
@@ -225,7 +225,7 @@ def random__from(input, from_, to, *, generator=None):
     if state.interceptors and intercepts(random__from, input):
         return call(random__from, input, from_, to, generator=generator)
     if type(from_) is not int:
-        from_ = int_of(from_, "random_", "from_", 1)
+        from_ = int_of(from_, "random_", "from", 1)
     if to is not None and type(to) is not int:
         to = int_of(to, "random_", "to", 2)
     try:
@@ -235,7 +235,7 @@ def random__from(input, from_, to, *, generator=None):
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         check_inplace(input)
-        node = nodes.RandomBackward2((edge,))
+        node = nodes.RandomBackward0((edge,))
     _random__from_kernels[type(input_array)](input_array, from_, to, generator)
     mark_written(input)
     if node is not None:
@@ -257,7 +257,7 @@ def random_(*args, **kwargs):
 _exponential__kernels = kernel_table("exponential_")
 
 
-def exponential_(input, lambd=1, *, generator=None):
+def exponential_(input, lambd=1.0, *, generator=None):
     """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(exponential_, input):
         return call(exponential_, input, lambd, generator=generator)
@@ -333,7 +333,7 @@ def rand_out(size, *more_size, out):
         size = (size, *more_size)
     elif type(size) is not tuple:
         size = ints_of((size, *more_size) if more_size else size, "rand", "size", 1)
-    return write_out(out, composite.rand(size))
+    return composite.rand_out(size, out=out)
 
 
 def rand_generator(
@@ -417,7 +417,7 @@ def randn_out(size, *more_size, out):
         size = (size, *more_size)
     elif type(size) is not tuple:
         size = ints_of((size, *more_size) if more_size else size, "randn", "size", 1)
-    return write_out(out, composite.randn(size))
+    return composite.randn_out(size, out=out)
 
 
 def randn_generator(
@@ -502,7 +502,7 @@ def randint_default_out(high, size, *, out):
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
-    return write_out(out, composite.randint(high, size))
+    return composite.randint_out(high, size, out=out)
 
 
 def randint_generator(
@@ -636,7 +636,7 @@ def randint_low_out(low, high, size, *, out):
         high = int_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
-    return write_out(out, composite.randint_low(low, high, size))
+    return composite.randint_low_out(low, high, size, out=out)
 
 
 def randint_low_generator(
@@ -709,7 +709,7 @@ def randperm_out(n, *, out):
         return call(randperm_out, n, out=out)
     if type(n) is not int:
         n = int_of(n, "randperm", "n", 1)
-    return write_out(out, composite.randperm(n))
+    return composite.randperm_out(n, out=out)
 
 
 def randperm_generator(n, *, generator, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -933,7 +933,7 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
     return write_out(out, composite.normal_tensor_tensor(mean, std, generator=generator))
 
 
-def normal_Tensor_float(mean, std=1, *, generator=None, out=None):
+def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
     """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(normal_Tensor_float, mean):
         return call(normal_Tensor_float, mean, std, generator=generator, out=out)
@@ -946,7 +946,7 @@ def normal_Tensor_float(mean, std=1, *, generator=None, out=None):
     return composite.normal_tensor_float(mean, std, generator=generator)
 
 
-def normal_Tensor_float_out(mean, std=1, *, generator=None, out):
+def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
     """normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(normal_Tensor_float_out, mean, out):
         return call(normal_Tensor_float_out, mean, std, generator=generator, out=out)
@@ -1102,4 +1102,4 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
         std = float_of(std, "normal", "std", 2)
     if type(size) is not tuple:
         size = ints_of(size, "normal", "size", 3)
-    return write_out(out, composite.normal_float_float(mean, std, size, generator=generator))
+    return composite.normal_float_float_out(mean, std, size, generator=generator, out=out)

@@ -281,12 +281,12 @@ _amax_kernels = kernel_table("amax")
 
 def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(amax, input):
-        return call(amax, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
+    if state.interceptors and intercepts(amax, input):
+        return call(amax, input, dim, keepdim, out=out)
     if out is not None:
         return amax_out(input, dim, keepdim, out=out)
     if type(dim) is int:
@@ -296,7 +296,7 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(amax, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
+        return raise_bad_argument(amax, input, dim, keepdim, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.AmaxBackward0((edge,))
@@ -332,12 +332,12 @@ _amin_kernels = kernel_table("amin")
 
 def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(amin, input):
-        return call(amin, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
+    if state.interceptors and intercepts(amin, input):
+        return call(amin, input, dim, keepdim, out=out)
     if out is not None:
         return amin_out(input, dim, keepdim, out=out)
     if type(dim) is int:
@@ -347,7 +347,7 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(amin, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
+        return raise_bad_argument(amin, input, dim, keepdim, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.AminBackward0((edge,))
@@ -647,12 +647,12 @@ _argmax_kernels = kernel_table("argmax")
 
 def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
     """argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(argmax, input):
-        return call(argmax, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
+    if state.interceptors and intercepts(argmax, input):
+        return call(argmax, input, dim, keepdim, out=out)
     if out is not None:
         return argmax_out(input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
@@ -660,7 +660,7 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(argmax, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
+        return raise_bad_argument(argmax, input, dim, keepdim, out=out)
     return wrap(_argmax_kernels[type(input_array)](input_array, dim, keepdim))
 
 
@@ -684,12 +684,12 @@ _argmin_kernels = kernel_table("argmin")
 
 def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
     """argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(argmin, input):
-        return call(argmin, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
+    if state.interceptors and intercepts(argmin, input):
+        return call(argmin, input, dim, keepdim, out=out)
     if out is not None:
         return argmin_out(input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
@@ -697,7 +697,7 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(argmin, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
+        return raise_bad_argument(argmin, input, dim, keepdim, out=out)
     return wrap(_argmin_kernels[type(input_array)](input_array, dim, keepdim))
 
 
@@ -1076,12 +1076,12 @@ _logsumexp_kernels = kernel_table("logsumexp")
 
 def logsumexp(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
     """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
-    if state.interceptors and intercepts(logsumexp, input):
-        return call(logsumexp, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
+    if state.interceptors and intercepts(logsumexp, input):
+        return call(logsumexp, input, dim, keepdim, out=out)
     if out is not None:
         return logsumexp_out(input, dim, keepdim, out=out)
     if type(dim) is int:
@@ -1091,7 +1091,7 @@ def logsumexp(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=N
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(logsumexp, input, dim, keepdim, out=out, axis=axis, keepdims=keepdims)
+        return raise_bad_argument(logsumexp, input, dim, keepdim, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.LogsumexpBackward0((edge,))
@@ -1127,10 +1127,10 @@ _cumsum_kernels = kernel_table("cumsum")
 
 def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
     """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(cumsum, input):
-        return call(cumsum, input, dim, dtype=dtype, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(cumsum, input):
+        return call(cumsum, input, dim, dtype=dtype, out=out)
     if out is not None:
         return cumsum_out(input, dim, dtype=dtype, out=out)
     if type(dim) is not int:
@@ -1138,7 +1138,7 @@ def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(cumsum, input, dim, dtype=dtype, out=out, axis=axis)
+        return raise_bad_argument(cumsum, input, dim, dtype=dtype, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.CumsumBackward0((edge,))
@@ -1148,16 +1148,16 @@ def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
 
 def cumsum_(input, dim=None, *, dtype=None, axis=None):
     """cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cumsum_, input):
-        return call(cumsum_, input, dim, dtype=dtype, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(cumsum_, input):
+        return call(cumsum_, input, dim, dtype=dtype)
     if type(dim) is not int:
         dim = int_of(dim, "cumsum_", "dim", 2)
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(cumsum_, input, dim, dtype=dtype, axis=axis)
+        return raise_bad_argument(cumsum_, input, dim, dtype=dtype)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         check_inplace(input)
@@ -1282,14 +1282,14 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
 
 def softmax(input, dim=None, dtype=None, *, out=None, axis=None):
     """softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(softmax, input):
-        return call(softmax, input, dim, dtype, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(softmax, input):
+        return call(softmax, input, dim, dtype, out=out)
     if out is not None:
         return softmax_out(input, dim, dtype, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(softmax, input, dim, dtype, out=out, axis=axis)
+        return raise_bad_argument(softmax, input, dim, dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "softmax", "dim", 2)
     return composite.softmax(input, dim, dtype)
@@ -1402,14 +1402,14 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
 
 def log_softmax(input, dim=None, dtype=None, *, out=None, axis=None):
     """log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(log_softmax, input):
-        return call(log_softmax, input, dim, dtype, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(log_softmax, input):
+        return call(log_softmax, input, dim, dtype, out=out)
     if out is not None:
         return log_softmax_out(input, dim, dtype, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(log_softmax, input, dim, dtype, out=out, axis=axis)
+        return raise_bad_argument(log_softmax, input, dim, dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "log_softmax", "dim", 2)
     return composite.log_softmax(input, dim, dtype)
@@ -1536,12 +1536,12 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
 
 def argsort(input, dim=-1, descending=False, *, axis=None):
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor"""
-    if state.interceptors and intercepts(argsort, input):
-        return call(argsort, input, dim, descending, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(argsort, input):
+        return call(argsort, input, dim, descending)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(argsort, input, dim, descending, axis=axis)
+        return raise_bad_argument(argsort, input, dim, descending)
     if type(dim) is not int:
         dim = int_of(dim, "argsort", "dim", 2)
     return composite.argsort(input, dim, descending)
@@ -1552,10 +1552,10 @@ _topk_kernels = kernel_table("topk")
 
 def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
-    if state.interceptors and intercepts(topk, input):
-        return call(topk, input, k, dim, largest, sorted, out=out, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(topk, input):
+        return call(topk, input, k, dim, largest, sorted, out=out)
     if out is not None:
         return topk_out(input, k, dim, largest, sorted, out=out)
     if type(k) is not int:
@@ -1565,7 +1565,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(topk, input, k, dim, largest, sorted, out=out, axis=axis)
+        return raise_bad_argument(topk, input, k, dim, largest, sorted, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.TopkBackward0((edge,))
@@ -1606,12 +1606,12 @@ _linalg_vector_norm_kernels = kernel_table("linalg_vector_norm")
 
 def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
     """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.interceptors and intercepts(linalg_vector_norm, input):
-        return call(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out, axis=axis, keepdims=keepdims)
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
+    if state.interceptors and intercepts(linalg_vector_norm, input):
+        return call(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
     if out is not None:
         return linalg_vector_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     if type(ord) is not int and type(ord) is not float:
@@ -1623,9 +1623,7 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(
-            linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out, axis=axis, keepdims=keepdims
-        )
+        return raise_bad_argument(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.LinalgVectorNormBackward0((edge,))

@@ -490,16 +490,16 @@ _unsqueeze_kernels = kernel_table("unsqueeze")
 
 def unsqueeze(input, dim=None, *, axis=None):
     """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"""
-    if state.interceptors and intercepts(unsqueeze, input):
-        return call(unsqueeze, input, dim, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(unsqueeze, input):
+        return call(unsqueeze, input, dim)
     if type(dim) is not int:
         dim = int_of(dim, "unsqueeze", "dim", 2)
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(unsqueeze, input, dim, axis=axis)
+        return raise_bad_argument(unsqueeze, input, dim)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.UnsqueezeBackward0((edge,))
@@ -509,16 +509,16 @@ def unsqueeze(input, dim=None, *, axis=None):
 
 def unsqueeze_(input, dim=None, *, axis=None):
     """unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)"""
-    if state.interceptors and intercepts(unsqueeze_, input):
-        return call(unsqueeze_, input, dim, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(unsqueeze_, input):
+        return call(unsqueeze_, input, dim)
     if type(dim) is not int:
         dim = int_of(dim, "unsqueeze_", "dim", 2)
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(unsqueeze_, input, dim, axis=axis)
+        return raise_bad_argument(unsqueeze_, input, dim)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         check_inplace(input)
@@ -560,10 +560,10 @@ _slice_kernels = kernel_table("slice.Tensor")
 
 def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
     """slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"""
-    if state.interceptors and intercepts(slice, input):
-        return call(slice, input, dim, start, end, step, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(slice, input):
+        return call(slice, input, dim, start, end, step)
     if type(dim) is not int:
         dim = int_of(dim, "slice", "dim", 2)
     if start is not None and type(start) is not int:
@@ -575,7 +575,7 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(slice, input, dim, start, end, step, axis=axis)
+        return raise_bad_argument(slice, input, dim, start, end, step)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.SliceBackward0((edge,))
@@ -668,10 +668,10 @@ _split_with_sizes_kernels = kernel_table("split_with_sizes")
 
 def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
     """split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(split_with_sizes, input):
-        return call(split_with_sizes, input, split_sizes, dim, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(split_with_sizes, input):
+        return call(split_with_sizes, input, split_sizes, dim)
     if type(split_sizes) is not tuple:
         split_sizes = ints_of(split_sizes, "split_with_sizes", "split_sizes", 2)
     if type(dim) is not int:
@@ -679,7 +679,7 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(split_with_sizes, input, split_sizes, dim, axis=axis)
+        return raise_bad_argument(split_with_sizes, input, split_sizes, dim)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.SplitWithSizesBackward0((edge,))
@@ -696,12 +696,12 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
 
 def chunk(input, chunks, dim=0, *, axis=None):
     """chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(chunk, input):
-        return call(chunk, input, chunks, dim, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(chunk, input):
+        return call(chunk, input, chunks, dim)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(chunk, input, chunks, dim, axis=axis)
+        return raise_bad_argument(chunk, input, chunks, dim)
     if type(chunks) is not int:
         chunks = int_of(chunks, "chunk", "chunks", 2)
     if type(dim) is not int:
@@ -714,16 +714,16 @@ _unbind_kernels = kernel_table("unbind.int")
 
 def unbind(input, dim=0, *, axis=None):
     """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
-    if state.interceptors and intercepts(unbind, input):
-        return call(unbind, input, dim, axis=axis)
     if axis is not None:
         dim = axis
+    if state.interceptors and intercepts(unbind, input):
+        return call(unbind, input, dim)
     if type(dim) is not int:
         dim = int_of(dim, "unbind", "dim", 2)
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(unbind, input, dim, axis=axis)
+        return raise_bad_argument(unbind, input, dim)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.UnbindBackward0((edge,))

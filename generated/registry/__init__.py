@@ -2,6 +2,8 @@
 # Regenerate: python -m codegen
 """Makes all ops and kernels known: importing this fills `mindtorch.dispatch`."""
 
+from types import FunctionType
+
 from mindtorch._generated.registry import (
     factory,
     fft,
@@ -19,9 +21,8 @@ from mindtorch._generated.registry import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import register_kernels, register_ops
-from types import FunctionType
 
-import mindtorch._generated.tensor_methods
+from mindtorch._generated import tensor_methods as tensor_methods  # puts the methods on Tensor
 
 FAMILIES = (pointwise, reduction, view, indexing, linalg, nn, loss, random, factory, fft, special, sparse, foreach)
 

@@ -71,7 +71,7 @@ class AccumulateGrad(NodeBase):
     def _store(self, gradients: list) -> None:
         variable = self.variable
         meta = variable._meta
-        if not meta.requires_grad:
+        if not (meta.requires_grad or variable.requires_grad):
             return
         with _storing:
             if meta.grad is None:

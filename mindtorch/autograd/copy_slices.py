@@ -50,6 +50,8 @@ class CopySlices(NodeBase):
 
     def __init__(self, base_edge: Any, base: Tensor, view: Tensor, function: Any) -> None:
         super().__init__((base_edge, *function.next_edges[1:]))
+        if function.next_edges[0] is not None:
+            function.next_edges = self.next_edges  # in the graph this node stands where the function stood
         array = base._array
         self.input_metadata = ((array.shape, array.dtype),)
         self.base_shape = base.shape

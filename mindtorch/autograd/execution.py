@@ -6,6 +6,7 @@ nodes are collected, sorted once, and taken from the end. Leaves (AccumulateGrad
 has come, so that their hooks see the order that torch has and memory is given back early.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd import anomaly
 from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
-from mindtorch.autograd.node_base import NodeBase
+from mindtorch.autograd.node_base import NodeBase, wanted
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.memory_format import contiguous_format
@@ -38,11 +39,12 @@ class GraphRoot(NodeBase):
 class Pass:
     """One backward pass: which nodes it reaches and what it has been asked for."""
 
-    __slots__ = ("nodes", "incoming", "wanted", "needed", "captures", "captured", "keep_graph", "callbacks")
+    __slots__ = ("nodes", "incoming", "wanted", "needed", "captures", "captured", "keep_graph", "callbacks", "notes")
 
     def __init__(self, root: GraphRoot, keep_graph: bool) -> None:
         self.keep_graph = keep_graph
         self.callbacks: list[Callable] = []
+        self.notes: dict[Any, Any] = {}  # what hooks want to remember until the end of the pass
         self.captures: dict[Any, list[tuple[int, int]]] = {}  # node -> [(output_nr, position in `captured`)]
         self.captured: list[Any] = []
         self.wanted: set | None = None  # the nodes that gradients go to; None: all
@@ -63,6 +65,10 @@ class Pass:
             self.needed = self.wanted
         self.nodes = [node for node in self.nodes if node in self.wanted]
         self.incoming = _count_leaf_edges(self.nodes, self.needed)
+
+    def will_reach(self, node: Any) -> bool:
+        """Whether the pass has yet to come to a node, or will have come to it if it is a leaf."""
+        return node in self.incoming or node in self.nodes
 
 
 def _reachable(root: GraphRoot, incoming: dict[Any, int]) -> list[Any]:
@@ -123,22 +129,32 @@ def run_backward(
     task = Pass(GraphRoot(tuple(edges), tuple(grads)), keep_graph)
     if targets is not None:
         task.restrict(targets, capture)
-    grad_enabled, outer = _thread.grad_enabled, getattr(_thread, "backward_pass", None)
-    _thread.grad_enabled = create_graph
-    _thread.backward_pass = task
+    grad_enabled, _thread.grad_enabled = _thread.grad_enabled, create_graph
+    outer, running.task = running.task, task
+    outer_wanted = wanted.swap(task.wanted)
     try:
         _run(task)
         for callback in task.callbacks:
             callback()
     finally:
         _thread.grad_enabled = grad_enabled
-        _thread.backward_pass = outer
+        running.task = outer
+        wanted.swap(outer_wanted)
     return task.captured
+
+
+class Running(threading.local):
+    """The innermost backward pass of each thread."""
+
+    task: Pass | None = None
+
+
+running = Running()
 
 
 def queue_callback(callback: Callable[[], None]) -> None:
     """Call something at the end of the backward pass that is running in this thread."""
-    task = getattr(_thread, "backward_pass", None)
+    task = running.task
     if task is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
     task.callbacks.append(callback)
@@ -146,7 +162,7 @@ def queue_callback(callback: Callable[[], None]) -> None:
 
 def _run(task: Pass) -> None:
     """Run the nodes in order. The innermost loop of training: straight-line on purpose."""
-    nodes, incoming, wanted, keep_graph = task.nodes, task.incoming, task.wanted, task.keep_graph
+    nodes, incoming, reachable, keep_graph = task.nodes, task.incoming, task.wanted, task.keep_graph
     watched = state.anomaly_enabled or bool(task.captures)
     arrived: dict[Any, list] = {}  # node -> the gradients of its outputs, so far
     ready: list[Any] = []  # leaves for which all gradients have come
@@ -168,7 +184,7 @@ def _run(task: Pass) -> None:
             if edge is None:
                 continue
             target, output_nr = edge
-            if wanted is not None and target not in wanted:
+            if reachable is not None and target not in reachable:
                 continue
             if grad is not None:
                 array = grad._array
@@ -258,7 +274,7 @@ def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: 
     if grad._array.shape != shape:
         if not _expandable(shape, grad._array.shape):
             raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
-        grad = grad.sum_to_size(shape)
+        grad = _sum_to(grad, shape)
     if grad._array.dtype != numpy_dtype:
         wanted = from_numpy_dtype(numpy_dtype)
         if grad.is_complex() and not wanted.is_complex:
@@ -266,6 +282,14 @@ def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: 
         if grad.dtype is not wanted:
             grad = grad.to(wanted)
     return grad
+
+
+def _sum_to(grad: Any, shape: tuple) -> Tensor:
+    """Sum over the dimensions in which a value of that shape was broadcast."""
+    extra = grad.ndim - len(shape)
+    dims = [*range(extra), *[extra + i for i, size in enumerate(shape) if size == 1 and grad.shape[extra + i] != 1]]
+    total = grad.sum(dims, keepdim=True)
+    return total.reshape(shape) if extra else total
 
 
 def check_device(grad: Tensor, leaf: Any, node: Any, edge: Any) -> None:

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,6 +77,9 @@ class BackwardFunction(FunctionCtx, NodeBase):
         results = formula(self, *grads)
         return self._gradients_of_tensors(results if isinstance(results, tuple) else (results,))
 
+    def __call__(self, *grads: Any) -> Any:
+        raise TypeError(f"'{self.name()}' object is not callable")
+
     def _gradients_of_tensors(self, results: tuple) -> tuple:
         """What `backward` returned, checked, and without the Nones for arguments that are no tensors."""
         expected = len(self._takes_tensor)
@@ -144,6 +148,15 @@ class Function(metaclass=FunctionMeta):
     """
 
     _backward_cls: type[BackwardFunction]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
+            "them on the class itself. Instantiating an autograd function will raise an error in a future version of "
+            "PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(

@@ -30,7 +30,12 @@ def edge_of(tensor: Any) -> Any:
         _follow_base(tensor, meta)
         if meta.edge is not None:
             return meta.edge
-    return _leaf_edge(tensor, meta) if meta.requires_grad else None
+    return _leaf_edge(tensor, meta) if _is_leaf_with_grad(meta) else None
+
+
+def _is_leaf_with_grad(meta: AutogradMeta) -> bool:
+    """A view without a node of its own (it was made in no_grad mode) is a leaf that requires grad as its base does."""
+    return meta.requires_grad or (meta.base is not None and edge_of(meta.base) is not None)
 
 
 def edges_of(tensors: Iterable[Any]) -> tuple:

@@ -18,17 +18,25 @@ next_sequence_nr = count().__next__
 _BACKWARD_SUFFIX = re.compile(r"Backward\d*$")
 
 
-class Restrictions(threading.local):
+class Wanted(threading.local):
     """Which nodes the backward pass of this thread sends gradients to, when that is not all of them."""
 
-    count = 0  # how many restricted passes are running, one inside the other
-    wanted: Any = None  # the nodes of the innermost pass; None: all
+    nodes: Any = None
 
-    def allow(self, edge: tuple) -> bool:
-        return self.wanted is None or edge[0] in self.wanted
+    # How many such passes are running in all threads: while it is 0 nobody has to look further.
+    passes = 0
+    _lock = threading.Lock()
+
+    def swap(self, nodes: Any) -> Any:
+        """Set the nodes, give those that were set."""
+        previous, self.nodes = self.nodes, nodes
+        if (previous is None) != (nodes is None):
+            with Wanted._lock:
+                Wanted.passes += 1 if previous is None else -1
+        return previous
 
 
-restrictions = Restrictions()
+wanted = Wanted()
 
 
 class InputMetadata:
@@ -36,7 +44,7 @@ class InputMetadata:
 
     def __init__(self, shape: tuple, numpy_dtype: Any) -> None:
         self.shape: Size = size_of(shape)
-        self.dtype: Dtype = FROM_NUMPY[numpy_dtype]
+        self.dtype: Dtype | None = FROM_NUMPY.get(numpy_dtype)  # None: the output is no tensor
 
     def __repr__(self) -> str:
         return f"InputMetadata(shape={self.shape}, dtype={self.dtype})"
@@ -71,7 +79,13 @@ class NodeBase:
     def needs(self, index: int) -> bool:
         """Whether the gradient of an input is wanted: by the graph, and by the backward pass that is running."""
         edge = self.next_edges[index]
-        return edge is not None and (not restrictions.count or restrictions.allow(edge))
+        if edge is None or not Wanted.passes:
+            return edge is not None
+        return wanted.nodes is None or edge[0] in wanted.nodes
+
+    def __call__(self, *grads: Any) -> Any:
+        results = self.apply(*grads)
+        return results if len(results) != 1 else results[0]
 
     # -------------------- what users see --------------------
 

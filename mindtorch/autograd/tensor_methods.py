@@ -21,12 +21,12 @@ class FlagMethods:
 
     @property
     def requires_grad(self: Any) -> bool:
-        edge = self._edge
-        if edge:
+        if self._edge:
             return True
-        if edge is None:
-            return self._meta is not None and self._meta.requires_grad
-        return edge_of(self) is not None
+        meta = self._meta
+        if meta is None:
+            return False
+        return meta.requires_grad or (meta.base is not None and (meta.edge is not None or meta.base.requires_grad))
 
     @requires_grad.setter
     def requires_grad(self: Any, value: Any) -> None:
@@ -80,7 +80,7 @@ def _set_requires_grad(tensor: Tensor, value: bool) -> None:
     edge = edge_of(tensor)
     if edge is not None and not edge[0].accumulates:
         if not value:
-            raise errors.only_leaf_flag(computed=True)
+            raise errors.only_leaf_flag()
         return
     if not value:
         if tensor._meta is not None:

@@ -150,9 +150,7 @@ def _product(sparse: Tensor, dense: Tensor) -> Tensor:
     if dense.ndim != 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if sparse.shape[1] != dense.shape[0]:
-        raise RuntimeError(
-            f"addmm: Argument #3 (dense): Expected dim 0 size {sparse.shape[1]}, got {dense.shape[0]}"
-        )
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {sparse.shape[1]}, got {dense.shape[0]}")
     sparse = sparse.coalesce()
     rows, columns = sparse.indices().unbind(0)
     terms = sparse.values().unsqueeze(1) * dense.index_select(0, columns)

@@ -8,7 +8,6 @@ import numpy as np
 
 from mindtorch import errors
 from mindtorch.device import device
-from mindtorch.dispatch.namespace import public_function
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema import Argument
 from mindtorch.dispatch.torch_function import handle_torch_function, overriding_arguments
@@ -207,8 +206,7 @@ def no_overload(base: str, entries: list[OpEntry], args: tuple, kwargs: dict) ->
 
 def _explain(entry: OpEntry, args: tuple, kwargs: dict) -> str:
     """One overload, and why it wasn't taken. torch compares with the printed parts, `*` among them, and so do we."""
-    takes_out = "out" in (public_function(entry.function).__kwdefaults__ or entry.function.__kwdefaults__ or {})
-    parts = entry.schema.shown_arguments(takes_out)
+    parts = entry.schema.shown_arguments(takes_out="out" in (entry.function.__kwdefaults__ or {}))
     line = f" * ({', '.join(parts)})\n"
     if len(parts) != len(args) + len(kwargs):
         return line

@@ -31,7 +31,7 @@ class OpOverload:
     def is_view(self) -> bool:
         return self._entry.view is not None
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if "self" in kwargs:
             kwargs["input"] = kwargs.pop("self")
         return self._entry.function(*args, **kwargs)
@@ -59,7 +59,7 @@ class OpOverloadPacket:
             raise AttributeError(f"The underlying op of 'aten.{self.__name__}' has no overload name '{name}'")
         return overloads[name]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if len(self._overloads) == 1:
             return next(iter(self._overloads.values()))(*args, **kwargs)
         return getattr(ops, self.__name__)(*args, **kwargs)

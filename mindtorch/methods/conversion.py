@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors
+from mindtorch.device import CPU
+from mindtorch.dtype import bfloat16, complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8
+from mindtorch.dtype import bool as bool_dtype
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.memory_format import memory_format, preserve_format
 from mindtorch.tensor import Tensor, extend_tensor
 
 
@@ -88,6 +93,46 @@ class ListMethods:
         if array.dtype.kind == "V":  # bfloat16, which NumPy would leave as scalars of its own
             array = array.astype(np.float32)
         return array.tolist()
+
+
+def _conversion(target: Dtype) -> Callable:
+    """The method that converts to a dtype: `x.float()`."""
+
+    def convert(self: Any, memory_format: memory_format = preserve_format) -> Tensor:
+        return self.to(target, memory_format=memory_format)
+
+    convert.__doc__ = f"The tensor converted to {target}; the tensor itself if it is that already."
+    return convert
+
+
+@extend_tensor
+class TargetMethods:
+    """Conversions to a dtype or device that the method's name tells."""
+
+    bfloat16 = _conversion(bfloat16)
+    bool = _conversion(bool_dtype)
+    byte = _conversion(uint8)
+    cdouble = _conversion(complex128)
+    cfloat = _conversion(complex64)
+    char = _conversion(int8)
+    double = _conversion(float64)
+    float = _conversion(float32)
+    half = _conversion(float16)
+    int = _conversion(int32)
+    long = _conversion(int64)
+    short = _conversion(int16)
+
+    def cpu(self: Any, memory_format: memory_format = preserve_format) -> Tensor:
+        """The tensor on the CPU; the tensor itself if it is there already."""
+        return self if self.is_cpu else self.to(CPU, memory_format=memory_format)
+
+    def npu(self: Any, device: Any = None, non_blocking: bool = False) -> Tensor:
+        """The tensor on an NPU."""
+        return self.to("npu" if device is None else device, non_blocking=non_blocking)
+
+    def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Tensor:
+        """An error: there is no CUDA here."""
+        raise errors.device_unavailable("cuda")
 
 
 @extend_tensor

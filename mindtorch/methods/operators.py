@@ -5,6 +5,7 @@ from typing import Any
 from mindtorch import printing
 from mindtorch.dispatch import ops
 from mindtorch.indexing import getitem, setitem
+from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor, as_operand, extend_tensor
 
 
@@ -27,10 +28,13 @@ class ReflectedMethods:
     """Operators with a number on the left, and those that have no op of their own."""
 
     def __rtruediv__(self: Any, other: Any) -> Any:
-        return self.reciprocal() * other
+        return self.reciprocal() * other if as_operand(other) is not None else NotImplemented
 
-    def __rfloordiv__(self, other: Any) -> Any:
-        return ops.floor_divide(other, self) if as_operand(other) is not None else NotImplemented
+    def __rfloordiv__(self: Any, other: Any) -> Any:
+        if as_operand(other) is None:
+            return NotImplemented
+        number = ops.scalar_tensor(other, dtype=result_type(other, self), device=self.device)
+        return ops.floor_divide(number, self)
 
     def __rpow__(self, other: Any) -> Any:
         return ops.pow(other, self) if as_operand(other) is not None else NotImplemented
@@ -48,8 +52,8 @@ class ReflectedMethods:
 
 
 @extend_tensor
-class TransposingAttributes:
-    """`.T`, `.mT`, `.H`, `.mH`, `.real`, `.imag`."""
+class TransposedAndConjugated:
+    """`.T`, `.mT`, `.H`, `.mH`, `.real`, `.imag`, `conj`."""
 
     @property
     def T(self) -> Tensor:
@@ -97,3 +101,23 @@ class TransposingAttributes:
     @imag.setter
     def imag(self: Any, value: Any) -> None:
         self.imag.copy_(value)
+
+    def conj(self: Any) -> Tensor:
+        """The complex conjugate; the tensor itself if it is real. There is no lazy conjugation here."""
+        return ops.conj_physical(self) if self.is_complex() else self
+
+    def adjoint(self: Any) -> Tensor:
+        """The conjugate with its last two dimensions exchanged."""
+        return self.transpose(-2, -1).conj()
+
+    def resolve_conj(self: Any) -> Any:
+        return self
+
+    def resolve_neg(self: Any) -> Any:
+        return self
+
+    def is_conj(self) -> bool:
+        return False
+
+    def is_neg(self) -> bool:
+        return False

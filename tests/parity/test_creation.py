@@ -17,7 +17,7 @@ numbers = st.one_of(
     st.floats(),
     st.floats(-10, 10),
     st.complex_numbers(max_magnitude=100),
-    st.sampled_from([np.float32(1.5), np.float64(2.5), np.int8(3), np.complex64(1j), None, "a", b"a", {}, object]),
+    st.sampled_from([np.float32(1.5), np.float64(2.5), np.int8(3), None, "a", b"a", {}, object]),
 )
 nested = st.recursive(numbers, lambda inner: st.lists(inner, max_size=3), max_leaves=8)
 
@@ -45,6 +45,7 @@ def test_same_outcome(data, dtype):
         assert outcome(mindtorch, data, dtype) == outcome(torch, data, dtype)
 
 
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
 @pytest.mark.parametrize("array", [np.ones((2, 3)).T, np.ones((4, 3))[::2], np.broadcast_to(np.ones(2), (3, 2))])
 def test_same_strides_from_arrays(array):
     assert mindtorch.tensor(array).stride() == torch.tensor(array).stride()

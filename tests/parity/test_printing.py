@@ -41,7 +41,7 @@ def tensors(draw):
     if "complex" in dtype:
         numbers = numbers + 1j * scaled(random, shape, "plain")
     with np.errstate(all="ignore"):
-        return numbers.astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+        return np.asarray(numbers).astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
 
 
 OPTIONS = st.fixed_dictionaries(

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from mindtorch.dispatch.arguments import no_overload
+from mindtorch.dispatch.registry import overloads_of
 
 
 def message(function, *args, **kwargs):
@@ -67,9 +69,28 @@ class TestOtherTypes:
 
 
 class TestNoOverload:
+    """The list of what would have been accepted, with a reason where torch gives one."""
+
+    SUM = " * (Tensor input, *, torch.dtype dtype = None)\n"
+    SUM_DIM = (
+        " * (Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)\n"
+    )
+
+    def explain(self, base, *args, **kwargs):
+        entries = [entry for entry in overloads_of(base) if not entry.is_inplace and "out" not in entry.name]
+        return str(no_overload(base, entries, args, kwargs)).split("expected one of:\n")
+
     def test_other_lengths_are_only_listed(self):
-        assert message(torch.sum, X, "a") == (
-            "sum() received an invalid combination of arguments - got (Tensor, str), but expected one of:\n"
-            " * (Tensor input, *, torch.dtype dtype = None)\n"
-            " * (Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)\n"
-        )
+        got, expected = self.explain("sum", X, "a")
+        assert got == "sum() received an invalid combination of arguments - got (Tensor, str), but "
+        assert expected == self.SUM + self.SUM_DIM
+
+    def test_types_are_marked_where_the_length_is_right(self):
+        _, expected = self.explain("sum", X, 1.5, 2)
+        mark = "      didn't match because some of the arguments have invalid types: (Tensor, !float!, !int!)\n"
+        assert expected == self.SUM + mark + self.SUM_DIM
+
+    def test_unknown_keywords(self):
+        got, expected = self.explain("sum", X, 0, bar=2)
+        assert "got (Tensor, int, bar=int)" in got
+        assert expected == self.SUM + "      didn't match because some of the keywords were incorrect: bar\n" + self.SUM_DIM

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_PATCH_BYTES = 1 << 20
+_PATCH_BYTES = 1 << 22
 
 
 class Geometry(NamedTuple):
@@ -58,7 +58,7 @@ def scatter(y: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry: 
     kernels = weight.reshape(groups, weight.shape[0] // groups, depth).transpose(0, 2, 1)
     rows = y.reshape(y.shape[0], groups, y.shape[1] // groups, places)
     for images in _chunks(y.shape[0], groups * depth * places * y.itemsize):
-        columns = np.matmul(kernels, rows[images])
+        columns = _product(kernels, rows[images])
         target = result[images]
         _fold(columns.reshape(len(target), channels, *kernel, *y.shape[2:]), target, kernel, geometry)
     return _crop(result, size, geometry)
@@ -75,6 +75,11 @@ def correlate_weight(x: np.ndarray, y: np.ndarray, kernel: tuple[int, ...], geom
         columns = patches[images].reshape(min(images.stop, len(x)) - images.start, groups, depth, places)
         result += np.matmul(rows[images], columns.swapaxes(2, 3)).sum(0)
     return result.reshape(y.shape[1], x.shape[1] // groups, *kernel)
+
+
+def _product(kernels: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Their matrix product. With one row only that is an outer product, which matmul is slow at."""
+    return kernels * rows if rows.shape[-2] == 1 else np.matmul(kernels, rows)
 
 
 def add_bias(out: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
@@ -113,12 +118,15 @@ def _fold(columns: np.ndarray, result: np.ndarray, kernel: tuple[int, ...], geom
     if 0 in size:
         return
     for position in product(*map(range, kernel)):
-        starts = (d * k for d, k in zip(geometry.dilation, position))
-        covered = tuple(
-            slice(start, start + stride * (n - 1) + 1, stride)
-            for start, stride, n in zip(starts, geometry.stride, size)
-        )
-        result[(..., *covered)] += columns[(slice(None), slice(None), *position)]
+        result[(..., *_covered(position, size, geometry))] += columns[(slice(None), slice(None), *position)]
+
+
+def _covered(position: tuple[int, ...], size: tuple[int, ...], geometry: Geometry) -> tuple[slice, ...]:
+    """Where in the padded input one position in the kernel lies, for all places of the output."""
+    starts = (d * k for d, k in zip(geometry.dilation, position))
+    return tuple(
+        slice(start, start + stride * (n - 1) + 1, stride) for start, stride, n in zip(starts, geometry.stride, size)
+    )
 
 
 def _chunks(images: int, bytes_per_image: int) -> Iterator[slice]:

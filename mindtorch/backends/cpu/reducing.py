@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import iterator
+from mindtorch import geometry, iterator
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.elementwise import widened
 from mindtorch.backends.cpu.quiet import quiet
@@ -41,7 +41,11 @@ def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
         return out
     if result.dtype != dtype:
         result = quiet(result.astype, dtype, order="C")
-    return result if result.flags.c_contiguous else result.copy(order="C")
+    if not result.flags.c_contiguous:
+        return result.copy(order="C")
+    if result.ndim > 1 and 1 in result.shape:  # NumPy leaves any strides in dimensions of size 1
+        return result.reshape(-1).reshape(result.shape)
+    return result
 
 
 def add_up(input: Array, dims: tuple[int, ...], keepdim: bool, dtype: NumpyDtype | None = None) -> Array:
@@ -67,8 +71,11 @@ def count(shape: Sequence[int], dims: tuple[int, ...]) -> int:
     return total
 
 
-def nonempty_dims(op: str, input: Array, dim: Any) -> tuple[int, ...]:
-    """The dimensions to reduce, of which none may be empty: there is no largest of no elements."""
+def nonempty_dims(op: str, input: Array, dim: Any, shown: Any = None) -> tuple[int, ...]:
+    """The dimensions to reduce, of which none may be empty: there is no largest of no elements.
+
+    `shown`: how the message names them, when not counted from the front.
+    """
     dims = reduced_dims(dim, input.ndim)
     if input.size:
         return dims
@@ -77,16 +84,16 @@ def nonempty_dims(op: str, input: Array, dim: Any) -> tuple[int, ...]:
             f"{op}(): Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
-    for each in dims:
-        if input.ndim and not input.shape[each]:
-            raise IndexError(f"{op}(): Expected reduction dim {each} to have non-zero size.")
+    for place, each in enumerate(dims):
+        if not input.shape[each]:
+            name = shown[place] if shown else each
+            raise IndexError(f"{op}(): Expected reduction dim {name} to have non-zero size.")
     return dims
 
 
 def one_dim(input: Array, dim: int) -> tuple[Array, int]:
     """The operand with at least one dimension, and `dim` counted from the front."""
-    (wrapped,) = reduced_dims(dim, input.ndim)
-    return (input if input.ndim else input.reshape(1)), wrapped
+    return (input if input.ndim else input.reshape(1)), geometry.wrap_dim(dim, input.ndim)
 
 
 def check_out_dtype(out: Array | None, dtype: NumpyDtype) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.backends.cpu.elementwise import widened
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
 from mindtorch.backends.cpu.reducing import (
     add_up,
@@ -86,7 +87,7 @@ def mean_dim(
         check_out_dtype(out, dtype.numpy)
     target = dtype.numpy if dtype is not None else input.dtype if out is None else out.dtype
     dims = reduced_dims(dim, input.ndim)
-    total = quiet(add_up, as_computed(input, target), dims, keepdim)
+    total = quiet(add_up, as_computed(input, widened(target)), dims, keepdim)
     return store(quiet(np.divide, total, total.dtype.type(count(input.shape, dims))), target, out)
 
 
@@ -115,10 +116,15 @@ def _prod(input: Array, dim: int | None, keepdim: bool, dtype: Dtype | None, out
     return store(quiet(np.multiply.reduce, computed, dims, computed.dtype, None, keepdim), target, out)
 
 
+_NO_CUMSUM = not_implemented("cumsum_out_cpu", BOOL)
+
+
 def cumsum(input: Array, dim: int, dtype: Dtype | None = None, out: Array | None = None) -> Array:
     """In double precision, as torch does for float32."""
     target = _sum_dtype(input, dtype, out)
     values, axis = one_dim(input, dim)
+    if target == BOOL and input.ndim and input.size:
+        raise _NO_CUMSUM[target](target)
     computed = as_computed(values, target)
     wide = computed.dtype if is_integral(target) else promote(DOUBLE, computed.dtype)
     result = quiet(np.cumsum, computed, axis, wide)
@@ -139,8 +145,9 @@ def _refuse(input: Array, refusals: dict[Any, Any]) -> None:
 
 
 def _extreme(op: str, function: Any, refusals: dict[Any, Any], input: Array, dim: Dims, keepdim: bool) -> Array:
-    dims = nonempty_dims(op, input, dim)
-    _refuse(input, refusals)
+    dims = nonempty_dims(op, input, dim, shown=dim)
+    if input.size:
+        _refuse(input, refusals)
     return quiet(function.reduce, as_computed(input, input.dtype), dims, None, None, keepdim)
 
 
@@ -291,7 +298,7 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
     kind = values.dtype.type
     mean = np.divide(add_up(values, dims, True), kind(count(values.shape, dims)))
     deviation = values - mean
-    np.multiply(deviation, deviation, out=deviation)
+    deviation *= deviation
     return np.divide(add_up(deviation, dims, keepdim), kind(freedom))
 
 
@@ -301,6 +308,8 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
 def logsumexp(input: Array, dim: Dims, keepdim: bool = False, out: Array | None = None) -> Array:
     dtype = float_of(input.dtype)
     dims = reduced_dims(dim, input.ndim)
+    if input.ndim and input.size and not isinstance(dim, int) and not dim:
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * input.ndim}")
     return store(quiet(_log_of_sum, as_computed(input, dtype), dims, keepdim), dtype, out)
 
 
@@ -309,9 +318,7 @@ def _log_of_sum(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
         return np.log(np.add.reduce(np.exp(values), dims, None, None, keepdim))
     largest = np.maximum.reduce(values, dims, None, None, True)
     largest = np.where(np.isinf(largest), largest.dtype.type(0), largest)
-    shifted = values - largest
-    result = np.log(np.add.reduce(np.exp(shifted, out=shifted), dims, None, None, True))
-    result += largest
+    result = np.log(np.add.reduce(np.exp(values - largest), dims, None, None, True)) + largest
     return result if keepdim else np.squeeze(result, dims)
 
 
@@ -323,30 +330,39 @@ def vector_norm(
     dtype: Dtype | None = None,
     out: Array | None = None,
 ) -> Array:
-    _check_norm_dtypes(input, dtype)
+    _check_norm_dtype(input.dtype)
     ord = float(ord)
     dims = reduced_dims(dim, input.ndim)
-    if (ord < 0 or ord == math.inf) and count(input.shape, dims) == 0:
-        raise RuntimeError(
-            f"linalg.vector_norm cannot compute the {_shown(ord)} norm on an empty tensor because the operation does "
-            "not have an identity"
-        )
+    if ord < 0 or ord == math.inf:
+        _check_not_empty(ord, input.shape, dim, dims)
+    _check_asked_dtype(input.dtype, dtype)
     target = input.dtype if dtype is None else dtype.numpy
     check_out_dtype(out, real_of(target))
     result = quiet(_norm, as_computed(input, target), ord, dims, keepdim)
     return store(result, real_of(target), out)
 
 
-def _shown(ord: float) -> str:
-    return f"{ord:g}"
+def _check_not_empty(ord: float, shape: tuple[int, ...], dim: Dims, dims: tuple[int, ...]) -> None:
+    if count(shape, dims):
+        return
+    what = "an empty tensor because"
+    if dim is not None and dim != () and dim != []:
+        named = (dim,) if isinstance(dim, int) else dim
+        empty = next(name for name, each in zip(named, dims, strict=True) if not shape[each])
+        what = f"the dimension {empty}because this dimension is empty and"
+    raise RuntimeError(
+        f"linalg.vector_norm cannot compute the {ord:g} norm on {what} the operation does not have an identity"
+    )
 
 
-def _check_norm_dtypes(input: Array, dtype: Dtype | None) -> None:
-    own = input.dtype
+def _check_norm_dtype(own: np.dtype[Any]) -> None:
     if is_integral(own):
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(own)}"
         )
+
+
+def _check_asked_dtype(own: np.dtype[Any], dtype: Dtype | None) -> None:
     if dtype is None:
         return
     asked = dtype.storage_name
@@ -372,5 +388,6 @@ def _norm(values: Array, ord: float, dims: tuple[int, ...], keepdim: bool) -> Ar
     if ord == 1:
         return add_up(size, dims, keepdim)
     if ord == 2:
-        return np.sqrt(add_up(np.multiply(size, size, out=size), dims, keepdim))
+        size *= size
+        return np.sqrt(add_up(size, dims, keepdim))
     return np.power(add_up(np.power(size, size.dtype.type(ord)), dims, keepdim), size.dtype.type(1 / ord))

@@ -40,13 +40,14 @@ def _run(name: str, step: Step, inputs: tuple[Array, ...], dim: int, half_to_flo
         raise RuntimeError(f"{name} with half to float conversion is not supported on CPU")
     first, axis = one_dim(inputs[0], dim)
     dtype = first.dtype
-    if dtype in ONLY_FLOATING:
+    if dtype in ONLY_FLOATING and first.size:
         place = "lastdim_" if axis == first.ndim - 1 else ""
         raise not_implemented(f"{name}_{place}kernel_impl", dtype)[dtype](dtype)
+    if not first.size:
+        return store(np.empty(inputs[0].shape, dtype), dtype, out)
     computed = [np.ascontiguousarray(as_computed(each, dtype)) for each in inputs]
     result = np.empty(first.shape, computed[0].dtype)
-    if result.size:
-        quiet(_in_blocks, step, [result, *computed], axis)
+    quiet(_in_blocks, step, [result, *computed], axis)
     return store(result.reshape(inputs[0].shape), dtype, out)
 
 

@@ -70,7 +70,7 @@ def topk(
     rows = np.moveaxis(values, axis, -1)
     indices = np.moveaxis(quiet(_best, as_computed(rows, input.dtype), k, largest), -1, axis)
     chosen = np.take_along_axis(values, indices, axis)
-    shape = chosen.shape if input.ndim else ()
+    shape = chosen.shape if input.ndim or not k else ()
     return store(chosen.reshape(shape), input.dtype, values_out), store(indices.reshape(shape), INT64, indices_out)
 
 

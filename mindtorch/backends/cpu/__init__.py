@@ -1,0 +1,1 @@
+"""The CPU backend: kernels over NumPy arrays, one module per family and helper modules."""

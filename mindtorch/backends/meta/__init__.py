@@ -1,0 +1,1 @@
+"""The meta backend: shapes, strides and dtypes without data."""

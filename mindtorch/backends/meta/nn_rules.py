@@ -1,0 +1,268 @@
+"""Shape rules of convolution, pooling, normalization, embedding, padding and losses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch import geometry, iterator
+from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array, new, suggested_strides
+from mindtorch.promotion import BFLOAT16, FLOAT, HALF, INT64, common_dtype
+
+Ints = Sequence[int]
+
+
+def _pair(values: Ints) -> tuple[int, int]:
+    """Two numbers from one or two."""
+    return (values[0], values[-1])
+
+
+def _statistics_dtype(dtype: Any) -> Any:
+    return FLOAT if dtype in (HALF, BFLOAT16) else dtype
+
+
+# -------------------- convolution --------------------
+
+
+def convolution(promotion: str) -> Kernel:
+    def kernel(
+        input: Any,
+        weight: Any,
+        bias: Any,
+        stride: Ints,
+        padding: Ints,
+        dilation: Ints,
+        transposed: bool,
+        output_padding: Ints,
+        groups: int,
+    ) -> Any:
+        extents = []
+        for place, (size, window) in enumerate(zip(input.shape[2:], weight.shape[2:], strict=True)):
+            step, pad, spread = (each[place % len(each)] for each in (stride, padding, dilation))
+            reach = spread * (window - 1)
+            if transposed:
+                extra = output_padding[place % len(output_padding)]
+                extents.append((size - 1) * step - 2 * pad + reach + extra + 1)
+            else:
+                extents.append((size + 2 * pad - reach - 1) // step + 1)
+        channels = weight.shape[1] * groups if transposed else weight.shape[0]
+        return new((input.shape[0], channels, *extents), input.dtype)
+
+    return kernel
+
+
+def convolution_backward(promotion: str) -> Kernel:
+    def kernel(
+        grad_output: Any,
+        input: Any,
+        weight: Any,
+        bias_sizes: Ints | None,
+        stride: Ints,
+        padding: Ints,
+        dilation: Ints,
+        transposed: bool,
+        output_padding: Ints,
+        groups: int,
+        output_mask: Sequence[bool],
+    ) -> Any:
+        return _masked(output_mask, input.dtype, (input.shape, weight.shape, (grad_output.shape[1],)))
+
+    return kernel
+
+
+def _masked(mask: Sequence[bool], dtype: Any, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
+    return tuple([new(shape, dtype) if wanted else None for wanted, shape in zip(mask, shapes, strict=True)])
+
+
+# -------------------- pooling --------------------
+
+
+def _pooled(size: int, window: int, step: int, pad: int, spread: int, ceil_mode: bool) -> int:
+    reach = size + 2 * pad - spread * (window - 1) - 1
+    extent = (reach + (step - 1 if ceil_mode else 0)) // step + 1
+    if ceil_mode and (extent - 1) * step >= size + pad:  # the last window must start inside the image
+        extent -= 1
+    return extent
+
+
+def _pooled_shape(input: Any, kernel_size: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> Any:
+    windows, pads, spreads = _pair(kernel_size), _pair(padding), _pair(dilation)
+    steps = _pair(stride) if stride else windows
+    sides = [
+        _pooled(size, *each, ceil_mode)
+        for size, *each in zip(input.shape[-2:], windows, steps, pads, spreads, strict=True)
+    ]
+    return (*input.shape[:-2], *sides)
+
+
+def max_pool2d(promotion: str) -> Kernel:
+    def kernel(
+        input: Any,
+        kernel_size: Ints,
+        stride: Ints = (),
+        padding: Ints = (0,),
+        dilation: Ints = (1,),
+        ceil_mode: bool = False,
+        out: Any = None,
+    ) -> Any:
+        shape = _pooled_shape(input, kernel_size, stride, padding, dilation, ceil_mode)
+        strides = suggested_strides(input, shape)
+        return deliver_all(out, [(shape, input.dtype, strides), (shape, INT64, strides)])
+
+    return kernel
+
+
+def avg_pool2d(promotion: str) -> Kernel:
+    def kernel(
+        input: Any,
+        kernel_size: Ints,
+        stride: Ints = (),
+        padding: Ints = (0,),
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+        out: Any = None,
+    ) -> Any:
+        shape = _pooled_shape(input, kernel_size, stride, padding, (1,), ceil_mode)
+        return deliver(out, shape, input.dtype, suggested_strides(input, shape))
+
+    return kernel
+
+
+def adaptive_avg_pool2d(promotion: str) -> Kernel:
+    def kernel(input: Any, output_size: Ints, out: Any = None) -> Any:
+        shape = (*input.shape[:-2], *_pair(output_size))
+        return deliver(out, shape, input.dtype, suggested_strides(input, shape))
+
+    return kernel
+
+
+def like_second(promotion: str) -> Kernel:
+    """Gradients in the shape of the input that they belong to."""
+
+    def kernel(grad_output: Any, input: Any, *options: Any, out: Any = None) -> Any:
+        return deliver(out, input.shape, grad_output.dtype, suggested_strides(input, input.shape))
+
+    return kernel
+
+
+# -------------------- normalization --------------------
+
+
+def batch_norm(promotion: str) -> Kernel:
+    def kernel(
+        input: Any,
+        weight: Any,
+        bias: Any,
+        running_mean: Any,
+        running_var: Any,
+        training: bool,
+        momentum: float,
+        eps: float,
+        out: Any = None,
+    ) -> Any:
+        statistics = (input.shape[1:2], _statistics_dtype(input.dtype), None)
+        result = (input.shape, input.dtype, suggested_strides(input, input.shape))
+        return deliver_all(out, [result, statistics, statistics])
+
+    return kernel
+
+
+def batch_norm_backward(promotion: str) -> Kernel:
+    def kernel(grad_out: Any, input: Any, *options: Any) -> Any:
+        channels = input.shape[1:2]
+        return _masked(options[-1], input.dtype, (input.shape, channels, channels))
+
+    return kernel
+
+
+def layer_norm(promotion: str) -> Kernel:
+    def kernel(input: Any, normalized_shape: Ints, weight: Any, bias: Any, eps: float) -> Any:
+        outer = input.ndim - len(normalized_shape)
+        shape = input.shape[:outer] + (1,) * len(normalized_shape)
+        statistics = (shape, _statistics_dtype(input.dtype), None)
+        return deliver_all(None, [(input.shape, input.dtype, None), statistics, statistics])
+
+    return kernel
+
+
+def layer_norm_backward(promotion: str) -> Kernel:
+    def kernel(
+        grad_out: Any,
+        input: Any,
+        normalized_shape: Ints,
+        mean: Any,
+        rstd: Any,
+        weight: Any,
+        bias: Any,
+        output_mask: Sequence[bool],
+    ) -> Any:
+        wanted = [flag and like is not None for flag, like in zip(output_mask, (input, weight, bias), strict=True)]
+        strides = iterator.preserved_strides(input.shape, geometry.strides_of(input))
+        grads = _masked(wanted, input.dtype, (input.shape, tuple(normalized_shape), tuple(normalized_shape)))
+        return (new(input.shape, input.dtype, strides) if wanted[0] else None, *grads[1:])
+
+    return kernel
+
+
+# -------------------- embedding and padding --------------------
+
+
+def embedding(promotion: str) -> Kernel:
+    def kernel(weight: Any, indices: Any, *options: Any) -> Any:
+        return new(indices.shape + weight.shape[1:], weight.dtype)
+
+    return kernel
+
+
+def embedding_backward(promotion: str) -> Kernel:
+    def kernel(grad_output: Any, indices: Any, num_weights: int, *options: Any) -> Any:
+        return new((num_weights, grad_output.shape[-1]), grad_output.dtype)
+
+    return kernel
+
+
+def constant_pad(promotion: str) -> Kernel:
+    """`pad` holds pairs of widths, beginning with the last dimension."""
+
+    def kernel(input: Any, pad: Ints, value: Any = 0) -> Any:
+        shape = list(input.shape)
+        for place in range(len(pad) // 2):
+            shape[-1 - place] += pad[2 * place] + pad[2 * place + 1]
+        return new(tuple(shape), input.dtype, suggested_strides(input, tuple(shape)))
+
+    return kernel
+
+
+# -------------------- losses --------------------
+
+_NO_REDUCTION = 0
+
+
+def loss(promotion: str) -> Kernel:
+    """A loss per pair of elements, reduced by the integer among the options."""
+
+    def kernel(input: Any, target: Any, *options: Any, out: Any = None) -> Any:
+        arrays = [input, target, *(each for each in options if is_array(each))]
+        shape, strides = iterator.result_layout(arrays)
+        if next(each for each in options if type(each) is int) != _NO_REDUCTION:
+            shape, strides = (), None
+        return deliver(out, shape, common_dtype(*arrays), strides)
+
+    return kernel
+
+
+def nll_loss(promotion: str) -> Kernel:
+    return _nll(batch_ndim=2)
+
+
+def nll_loss2d(promotion: str) -> Kernel:
+    return _nll(batch_ndim=4)
+
+
+def _nll(batch_ndim: int) -> Kernel:
+    """Without a reduction a batch has a loss per target."""
+
+    def kernel(input: Any, target: Any, weight: Any, reduction: int, ignore_index: int, out: Any = None) -> Any:
+        unreduced = reduction == _NO_REDUCTION and input.ndim == batch_ndim
+        return deliver_all(out, [(target.shape if unreduced else (), input.dtype, None), ((), input.dtype, None)])
+
+    return kernel

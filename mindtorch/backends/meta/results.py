@@ -1,0 +1,43 @@
+"""The results of meta kernels: new arrays, or the `out` that was given."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch import geometry, iterator
+from mindtorch.backends.meta.array import MetaArray
+
+Kernel = Callable[..., Any]
+Shape = tuple[int, ...]
+
+
+def is_array(value: Any) -> bool:
+    return hasattr(value, "ndim")
+
+
+def new(shape: Shape, dtype: np.dtype[Any], strides: Shape | None = None) -> MetaArray:
+    """An array with these strides in elements; None stands for row-major."""
+    if strides is None:
+        return MetaArray(tuple(shape), dtype)
+    return MetaArray(tuple(shape), dtype, tuple([stride * dtype.itemsize for stride in strides]))
+
+
+def deliver(out: Any, shape: Shape, dtype: np.dtype[Any], strides: Shape | None = None) -> Any:
+    if out is None:
+        return new(shape, dtype, strides)
+    return new(shape, out.dtype, strides) if iterator.needs_resize(out, tuple(shape)) else out
+
+
+def deliver_all(outs: Any, results: Sequence[tuple[Shape, Any, Shape | None]]) -> tuple[Any, ...]:
+    given = outs or (None,) * len(results)
+    return tuple([deliver(out, *result) for out, result in zip(given, results, strict=True)])
+
+
+def suggested_strides(array: Any, shape: Shape) -> Shape | None:
+    """The strides of a result that follows the memory format of an image batch."""
+    strides = geometry.strides_of(array)
+    is_channels_last = array.ndim == 4 and strides == geometry.channels_last_strides(array.shape)
+    if is_channels_last and strides != geometry.contiguous_strides(array.shape):
+        return geometry.channels_last_strides(shape)
+    return None

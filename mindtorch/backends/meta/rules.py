@@ -1,0 +1,379 @@
+"""The kernels of the meta backend: from the arguments of an op to the shape, strides and dtype of its result.
+
+Each value of `shape:` in ops.yaml names a function here. It takes the op's `promotion:` and gives the kernel, which is
+called with the op's arguments as a CPU kernel is.
+"""
+
+from collections.abc import Callable, Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from mindtorch import errors, geometry, iterator, state
+from mindtorch.backends.meta.array import MetaArray
+from mindtorch.backends.meta.nn_rules import (
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    batch_norm,
+    batch_norm_backward,
+    constant_pad,
+    convolution,
+    convolution_backward,
+    embedding,
+    embedding_backward,
+    layer_norm,
+    layer_norm_backward,
+    like_second,
+    loss,
+    max_pool2d,
+    nll_loss,
+    nll_loss2d,
+)
+from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array, new
+from mindtorch.device import device as Device
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.memory_format import channels_last, contiguous_format, memory_format, preserve_format
+from mindtorch.promotion import BOOL, INT64, RULES, common_dtype, complex_of, number_dtype, real_of
+
+__all__ = [
+    "adaptive_avg_pool2d",
+    "avg_pool2d",
+    "batch_norm",
+    "batch_norm_backward",
+    "constant_pad",
+    "convolution",
+    "convolution_backward",
+    "embedding",
+    "embedding_backward",
+    "layer_norm",
+    "layer_norm_backward",
+    "like_second",
+    "loss",
+    "max_pool2d",
+    "nll_loss",
+    "nll_loss2d",
+]
+
+# The dtype of the second result, by promotion.
+_SECOND_DTYPES = {"first_index": INT64, "first_mask": BOOL}
+
+
+# -------------------- elementwise --------------------
+
+
+def broadcast(promotion: str) -> Kernel:
+    """All tensor arguments expand to one shape."""
+    rule = RULES[promotion]
+
+    def kernel(*arguments: Any, out: Any = None) -> Any:
+        arrays = [each for each in arguments if is_array(each)]
+        iterator.check_devices(arrays)
+        dtype = rule(*_operands(arguments, len(arrays)))
+        shape, strides = iterator.result_layout(arrays, dtype)
+        if not is_array(arguments[0]) or promotion == "first":  # a number first, or masked_fill: always row-major
+            strides = None
+        if out is not None and any(out is each for each in arrays):
+            iterator.check_inplace_shape(out, shape)
+        if out is not None:
+            iterator.check_result_dtype(dtype, out.dtype)
+        return deliver(out, shape, dtype, strides)
+
+    return kernel
+
+
+def _operands(arguments: Sequence[Any], arrays: int) -> list[Any]:
+    """The arguments that take part in promotion. A number beside several tensors is a factor or the like."""
+    return [each for each in arguments[:3] if is_array(each) or arrays == 1 or isinstance(each, str)]
+
+
+# -------------------- reductions --------------------
+
+
+def reduce(promotion: str) -> Kernel:
+    rule = RULES[promotion]
+
+    def kernel(input: Any, *options: Any, out: Any = None) -> Any:
+        if len(options) == 4:
+            options = options[1:]  # the order of a norm, the only option that ever stands before `dim`
+        dim = options[0] if options and not isinstance(options[0], Dtype) else None
+        keepdim = any(each is True for each in options)
+        asked = next((each.numpy for each in options if isinstance(each, Dtype)), None)
+        shape = iterator.reduced_shape(input.shape, iterator.reduced_dims(dim, input.ndim), keepdim)
+        dtype = rule(input) if asked is None else asked
+        if promotion == "complex_to_real":
+            dtype = real_of(dtype)
+        return _with_second(promotion, shape, None, dtype, out)
+
+    return kernel
+
+
+def _with_second(promotion: str, shape: Any, strides: Any, dtype: Any, out: Any) -> Any:
+    """One result, or two of the same shape if the promotion says so."""
+    second = _SECOND_DTYPES.get(promotion)
+    if second is None:
+        return deliver(out, shape, dtype, strides)
+    return deliver_all(out, [(shape, dtype, strides), (shape, second, strides)])
+
+
+def sort(promotion: str) -> Kernel:
+    def kernel(input: Any, *options: Any, out: Any = None) -> Any:
+        strides = iterator.preserved_strides(input.shape, geometry.strides_of(input))
+        return _with_second(promotion, input.shape, strides, input.dtype, out)
+
+    return kernel
+
+
+def topk(promotion: str) -> Kernel:
+    def kernel(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, out: Any = None) -> Any:
+        dim = geometry.wrap_dim(dim, input.ndim)
+        if not 0 <= k <= (input.shape[dim] if input.ndim else 1):
+            raise RuntimeError("selected index k out of range")
+        shape = (*input.shape[:dim], k, *input.shape[dim + 1 :]) if input.ndim else ()
+        return _with_second(promotion, shape, None, input.dtype, out)
+
+    return kernel
+
+
+# -------------------- results like the first argument --------------------
+
+
+def same(promotion: str) -> Kernel:
+    """Row-major in the shape of the first argument. Ops that write to it in place give it back by `out`."""
+    rule = RULES[promotion]
+
+    def kernel(input: Any, *options: Any, out: Any = None) -> Any:
+        asked = next((each.numpy for each in options if isinstance(each, Dtype)), None)
+        return _with_second(promotion, input.shape, None, rule(input) if asked is None else asked, out)
+
+    return kernel
+
+
+def like(promotion: str | None) -> Kernel:
+    """In the shape of the first argument, by default with its strides, too."""
+
+    def kernel(input: Any, *options: Any, out: Any = None) -> Any:
+        asked = next((each.numpy for each in options if isinstance(each, Dtype)), input.dtype)
+        wanted = next((each for each in options if isinstance(each, memory_format)), preserve_format)
+        if any(isinstance(each, Device) and each.type != "meta" for each in options):
+            raise errors.meta_data()
+        return deliver(out, input.shape, asked, _formatted(input, wanted))
+
+    return kernel
+
+
+def _formatted(input: Any, wanted: memory_format) -> tuple[int, ...] | None:
+    if wanted is preserve_format:
+        return iterator.preserved_strides(input.shape, geometry.strides_of(input))
+    return None if wanted is contiguous_format else geometry.channels_last_strides(input.shape)
+
+
+def view(kernel: Callable[..., Any]) -> Kernel:
+    """The CPU kernel of the view op does it: it only looks at shape and strides, here those of untouched memory."""
+
+    def meta_kernel(input: Any, *arguments: Any) -> Any:
+        stand_in = _stand_in(input)
+        result = kernel(stand_in, *arguments)
+        if isinstance(result, (list, tuple)):
+            return [_view_of(input, stand_in, each) for each in result]
+        return _view_of(input, stand_in, result)
+
+    return meta_kernel
+
+
+def _stand_in(array: Any) -> np.ndarray:
+    """A NumPy array with the geometry of a meta array, in memory that nobody touches and so takes no room."""
+    root = np.empty(array.root.nbytes, np.uint8)
+    if array.dtype.kind != "V":
+        return np.ndarray(array.shape, array.dtype, root, array.byte_offset, array.strides)
+    return np.ndarray(array.shape, np.uint16, root, array.byte_offset, array.strides).view(array.dtype)
+
+
+def _view_of(input: Any, stand_in: np.ndarray, view: np.ndarray) -> MetaArray:
+    start = 0
+    if view.size and stand_in.size:
+        start = view.__array_interface__["data"][0] - stand_in.__array_interface__["data"][0]
+    strides = tuple([stride * view.itemsize for stride in geometry.strides_of(view)])
+    return MetaArray(view.shape, view.dtype, strides, input.root, input.byte_offset + start)
+
+
+# -------------------- sizes that are given --------------------
+
+
+def sizes(promotion: str | None) -> Kernel:
+    """Factories, whose first argument is the size, and backwards of views, where it is the second."""
+    if promotion is not None:
+        return _sizes_of_input
+
+    def kernel(size: Sequence[int], *options: Any, out: Any = None) -> Any:
+        second = options[0] if options else None
+        strides = tuple(second) if isinstance(second, (list, tuple)) else None
+        if strides is None and any(each is channels_last for each in options):
+            strides = geometry.channels_last_strides(size)
+        return deliver(out, tuple(size), _asked_dtype(options), strides)
+
+    return kernel
+
+
+def _sizes_of_input(grad_output: Any, input_sizes: Sequence[int], *options: Any) -> Any:
+    return new(tuple(input_sizes), grad_output.dtype)
+
+
+def _asked_dtype(options: Sequence[Any]) -> Any:
+    """The dtype among the options; else that of a number to fill with; else the default."""
+    for each in options:
+        if isinstance(each, Dtype):
+            return each.numpy
+    if options and isinstance(options[0], (bool, int, float, complex)):
+        return number_dtype(options[0])
+    return state.default_dtype.numpy
+
+
+def arange(promotion: None) -> Kernel:
+    def kernel(start: Any, end: Any, step: Any = 1, *options: Any, out: Any = None) -> Any:
+        asked = next((each.numpy for each in options if isinstance(each, Dtype)), None)
+        dtype = common_dtype(start, end, step) if asked is None else asked
+        return deliver(out, (max(ceil((end - start) / step), 0),), dtype)
+
+    return kernel
+
+
+def linspace(promotion: None) -> Kernel:
+    def kernel(start: Any, end: Any, steps: int, *options: Any, out: Any = None) -> Any:
+        return deliver(out, (steps,), _asked_dtype(options))
+
+    return kernel
+
+
+def eye(promotion: None) -> Kernel:
+    def kernel(n: int, *options: Any, out: Any = None) -> Any:
+        columns = options[0] if options and isinstance(options[0], int) else n
+        asked = [each for each in options if isinstance(each, Dtype)]
+        return deliver(out, (n, columns), _asked_dtype(asked))
+
+    return kernel
+
+
+# -------------------- indexing and joining --------------------
+
+
+def index(promotion: None) -> Kernel:
+    """Neighbouring indices put their dimensions where they stand, separated ones in front."""
+
+    def kernel(input: Any, indices: Sequence[Any], out: Any = None) -> Any:
+        given = [each for each in indices if each is not None]
+        if any(each.dtype == BOOL for each in given):
+            raise _depends_on_data("index.Tensor")
+        places = [dim for dim, each in enumerate(indices) if each is not None]
+        broadcast_shape = iterator.broadcast_shapes(*[each.shape for each in given])
+        rest = [size for dim, size in enumerate(input.shape) if dim not in places]
+        adjacent = places[-1] - places[0] == len(places) - 1
+        front = places[0] if adjacent else 0
+        return deliver(out, (*rest[:front], *broadcast_shape, *rest[front:]), input.dtype)
+
+    return kernel
+
+
+def index_select(promotion: str) -> Kernel:
+    def kernel(input: Any, dim: int, index: Any, out: Any = None) -> Any:
+        dim = geometry.wrap_dim(dim, input.ndim)
+        shape = (*input.shape[:dim], index.size, *input.shape[dim + 1 :]) if input.ndim else ()
+        return deliver(out, shape, input.dtype)
+
+    return kernel
+
+
+def gather(promotion: str) -> Kernel:
+    def kernel(input: Any, dim: int, index: Any, sparse_grad: bool = False, out: Any = None) -> Any:
+        geometry.wrap_dim(dim, input.ndim)
+        return deliver(out, index.shape, input.dtype)
+
+    return kernel
+
+
+def cat(promotion: str) -> Kernel:
+    """Tensors of shape (0,) are left out, as torch always did."""
+
+    def kernel(tensors: Sequence[Any], dim: int = 0, out: Any = None) -> Any:
+        kept = [each for each in tensors if each.shape != (0,)] or [tensors[0]]
+        iterator.check_devices(kept)
+        dim = geometry.wrap_dim(dim, kept[0].ndim)
+        shape = list(kept[0].shape)
+        shape[dim] = sum(each.shape[dim] for each in kept)
+        return deliver(out, tuple(shape), common_dtype(*tensors))
+
+    return kernel
+
+
+def dynamic(promotion: None) -> Kernel:
+    def kernel(*arguments: Any, out: Any = None) -> Any:
+        raise _depends_on_data("this operator")
+
+    return kernel
+
+
+def _depends_on_data(op: str) -> NotImplementedError:
+    return NotImplementedError(f"{op}: the shape of the result depends on data, which tensors on meta don't have")
+
+
+# -------------------- products of matrices --------------------
+
+
+def matmul(promotion: str) -> Kernel:
+    """mm, bmm, mv and dot: what remains when the last dimension of one meets the first of the other."""
+
+    def kernel(input: Any, other: Any, out: Any = None) -> Any:
+        _check_product(input.shape, other.shape)
+        shape = input.shape[:-1] + (other.shape[-1:] if other.ndim > 1 else ())
+        return deliver(out, shape, input.dtype)
+
+    return kernel
+
+
+def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    if len(b) == 3 and (a[0], a[2]) != b[:2]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] but got: "
+            f"[{b[0]}, {b[1]}]."
+        )
+    if a[-1] != b[-2 if len(b) > 1 else 0]:
+        raise RuntimeError(f"a and b must have same reduction dim, but got {list(a)} X {list(b)}.")
+
+
+def addmm(promotion: str) -> Kernel:
+    """addmm and baddbmm."""
+
+    def kernel(input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+        _check_product(mat1.shape, mat2.shape)
+        return deliver(out, (*mat1.shape[:-1], mat2.shape[-1]), mat1.dtype)
+
+    return kernel
+
+
+# -------------------- Fourier transforms --------------------
+
+
+def fft_c2c(promotion: str) -> Kernel:
+    def kernel(input: Any, dim: Any, normalization: int, forward: bool, out: Any = None) -> Any:
+        return deliver(out, input.shape, input.dtype)
+
+    return kernel
+
+
+def fft_r2c(promotion: str) -> Kernel:
+    def kernel(input: Any, dim: Sequence[int], normalization: int, onesided: bool, out: Any = None) -> Any:
+        shape = list(input.shape)
+        if onesided:
+            shape[dim[-1]] = shape[dim[-1]] // 2 + 1
+        return deliver(out, tuple(shape), complex_of(input.dtype))
+
+    return kernel
+
+
+def fft_c2r(promotion: str) -> Kernel:
+    def kernel(input: Any, dim: Sequence[int], normalization: int, last_dim_size: int, out: Any = None) -> Any:
+        shape = list(input.shape)
+        shape[dim[-1]] = last_dim_size
+        return deliver(out, tuple(shape), real_of(input.dtype))
+
+    return kernel

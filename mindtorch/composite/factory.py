@@ -1,0 +1,123 @@
+"""Ops of the factory family that are written in other ops: new_*, to, ranges by end, polar."""
+
+from typing import Any
+
+from mindtorch.device import as_device
+from mindtorch.device import device as Device
+from mindtorch.dispatch import ops
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.memory_format import preserve_format
+from mindtorch.tensor import Tensor
+
+# -------------------- from nothing --------------------
+
+
+def arange_end(end, dtype=None, layout=None, device=None, pin_memory=None):
+    return arange_start(0, end, dtype, layout, device, pin_memory)
+
+
+def arange_end_out(end, out):
+    return ops.arange_start_step_out(0, end, 1, out=out)
+
+
+def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=None):
+    return ops.arange_start_step(start, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+
+
+def scalar_tensor(s, dtype=None, layout=None, device=None, pin_memory=None):
+    return ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
+
+
+# -------------------- as another tensor --------------------
+
+
+def new_empty(input, size, dtype=None, layout=None, device=None, pin_memory=None):
+    return ops.empty(size, **_options(input, dtype, device))
+
+
+def new_empty_strided(input, size, stride, dtype=None, layout=None, device=None, pin_memory=None):
+    return ops.empty_strided(size, stride, **_options(input, dtype, device))
+
+
+def new_zeros(input, size, dtype=None, layout=None, device=None, pin_memory=None):
+    return ops.zeros(size, **_options(input, dtype, device))
+
+
+def new_ones(input, size, dtype=None, layout=None, device=None, pin_memory=None):
+    return ops.ones(size, **_options(input, dtype, device))
+
+
+def new_full(input, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None):
+    return ops.full(size, fill_value, **_options(input, dtype, device))
+
+
+def _options(input: Tensor, dtype: Dtype | None, device: Any) -> dict[str, Any]:
+    """dtype and device, those of the input where nothing is given."""
+    return {"dtype": dtype or input.dtype, "device": input.device if device is None else device}
+
+
+# -------------------- to --------------------
+
+
+def to_dtype_layout(
+    input,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    non_blocking=False,
+    copy=False,
+    memory_format=None,
+):
+    return _converted(input, dtype, None if device is None else as_device(device), non_blocking, copy, memory_format)
+
+
+def to_device(input, device, dtype, non_blocking=False, copy=False, memory_format=None):
+    return _converted(input, dtype, None if device is None else as_device(device), non_blocking, copy, memory_format)
+
+
+def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
+    return _converted(input, dtype, None, non_blocking, copy, memory_format)
+
+
+def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
+    return _converted(input, other.dtype, other.device, non_blocking, copy, memory_format)
+
+
+def type_as(input, other):
+    return _converted(input, other.dtype, other.device, False, False, None)
+
+
+def _converted(
+    input: Tensor, dtype: Dtype | None, device: Device | None, non_blocking: bool, copy: bool, memory_format: Any
+) -> Tensor:
+    """The tensor itself when nothing changes, else a copy."""
+    if device is not None and _same_device(input.device, device):
+        device = None
+    same_dtype = dtype is None or dtype is input.dtype
+    if same_dtype and device is None and not copy and _has_format(input, memory_format):
+        return input
+    return ops._to_copy(
+        input, dtype=dtype, device=device, non_blocking=non_blocking, memory_format=memory_format or preserve_format
+    )
+
+
+def _same_device(own: Device, wanted: Device) -> bool:
+    return own.type == wanted.type and (wanted.index is None or own.index is None or own.index == wanted.index)
+
+
+def _has_format(input: Tensor, memory_format: Any) -> bool:
+    return memory_format is None or memory_format is preserve_format or input.is_contiguous(memory_format)
+
+
+# -------------------- complex numbers --------------------
+
+
+def polar(abs, angle):
+    for tensor in (abs, angle):
+        if not tensor.is_floating_point():
+            raise RuntimeError(
+                f"Expected both inputs to be Half, Float or Double tensors but got {abs.dtype.storage_name} and "
+                f"{angle.dtype.storage_name}"
+            )
+    return ops.complex(abs * angle.cos(), abs * angle.sin())

@@ -1,0 +1,136 @@
+"""Products of tensors of any rank, written in products of matrices."""
+
+from math import prod
+
+from mindtorch.dispatch import ops
+from mindtorch.iterator import broadcast_shapes
+from mindtorch.tensor import Tensor
+
+# -------------------- matmul --------------------
+
+
+def matmul(input, other):
+    ranks = input._array.ndim, other._array.ndim
+    if ranks == (2, 2):
+        return ops.mm(input, other)
+    if 0 in ranks:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {ranks[0]}D and {ranks[1]}D"
+        )
+    small = _SMALL_PRODUCTS.get(ranks)
+    if small is not None:
+        return small(input, other)
+    return _folded(input, other) if _should_fold(input, other) else _batched(input, other)
+
+
+def _vector_matrix(input: Tensor, other: Tensor) -> Tensor:
+    return ops.mm(input.unsqueeze(0), other).squeeze_(0)
+
+
+_SMALL_PRODUCTS = {
+    (1, 1): lambda input, other: input.dot(other),
+    (2, 1): lambda input, other: input.mv(other),
+    (1, 2): _vector_matrix,
+}
+
+
+def _should_fold(input: Tensor, other: Tensor) -> bool:
+    """Whether to make one matrix of the larger tensor's leading dimensions, so that one matrix product does it all.
+
+    Only when that takes no copy, or when the smaller one needs a gradient: expanded to a batch, its gradient would be a
+    batch first and be summed after.
+    """
+    input_larger = input.ndim >= other.ndim
+    large, small = (input, other) if input_larger else (other.transpose(-1, -2), input)
+    if large.ndim < 3 or small.ndim > 2:
+        return False
+    if small.requires_grad:
+        return True
+    if input.ndim == 2:
+        return False  # the product would have to be transposed and copied
+    if not large.numel():
+        return True
+    shape, strides = large._array.shape, large.stride()
+    return all(strides[dim] == strides[dim + 1] * shape[dim + 1] for dim in range(large.ndim - 2))
+
+
+def _folded(input: Tensor, other: Tensor) -> Tensor:
+    turned = other.ndim > input.ndim
+    if turned:
+        large, small = other.transpose(-1, -2), input.t() if input.ndim == 2 else input
+    else:
+        large, small = input, other
+    *leading, inner = large._array.shape
+    flat = large.reshape((prod(leading), inner))
+    if small.ndim == 1:
+        return ops._unsafe_view(flat.mv(small), tuple(leading))
+    result = ops._unsafe_view(ops.mm(flat, small), (*leading, small._array.shape[1]))
+    return result.transpose(-1, -2).contiguous() if turned else result
+
+
+def _batched(input: Tensor, other: Tensor) -> Tensor:
+    left, right = input._array.shape, other._array.shape
+    if len(left) == 3 and len(right) == 3 and left[0] != right[0]:
+        if left[0] == 1 and input.requires_grad:
+            return matmul(input.squeeze(0), other)
+        if right[0] == 1 and other.requires_grad:
+            return matmul(input, other.squeeze(0))
+    rows = left[-2:-1] or (1,)
+    batch = broadcast_shapes(left[:-2], right[:-2])
+    count = prod(batch)
+    first = input.expand((*batch, *rows, left[-1])).reshape((count, *rows, left[-1]))
+    second = other.expand((*batch, *right[-2:])).reshape((count, *right[-2:]))
+    if len(right) == 1:
+        return ops._unsafe_view(ops.bmm(first, second.unsqueeze(2)).squeeze(-1), (*batch, *left[-2:-1]))
+    columns = right[-1:]
+    return ops._unsafe_view(ops.bmm(first, second), (*batch, *left[-2:-1], *columns))
+
+
+# -------------------- linear and outer --------------------
+
+
+def linear(input, weight, bias):
+    if bias is None:
+        return matmul(input, weight.t())
+    if input.ndim == 2 and weight.ndim == 2:
+        return ops.addmm(bias, input, weight.t())
+    if input.ndim and input.is_contiguous():
+        *leading, inner = input._array.shape
+        flat = ops.addmm(bias, input.reshape((prod(leading), inner)), weight.t())
+        return flat.view((*leading, flat._array.shape[1]))
+    return matmul(input, weight.t()).add_(bias)
+
+
+def outer(input, vec2):
+    for name, tensor in (("self", input), ("vec2", vec2)):
+        if tensor.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor.ndim}-D")
+    return input.reshape((input.numel(), 1)) * vec2
+
+
+# -------------------- contractions --------------------
+
+
+def tensordot(input, other, dims_self, dims_other):
+    if len(dims_self) != len(dims_other):
+        raise RuntimeError("both dimension lists should have same length")
+    for first, second in zip(dims_self, dims_other, strict=True):
+        left, right = input.size(first), other.size(second)
+        if right == 1:
+            input = input.sum(first, True)
+        elif left == 1:
+            other = other.sum(second, True)
+        elif left != right:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {left} in dim {first} and second has size "
+                f"{right} in dim {second}"
+            )
+    inner_self = [dim % input.ndim for dim in dims_self]
+    inner_other = [dim % other.ndim for dim in dims_other]
+    outer_self = [dim for dim in range(input.ndim) if dim not in inner_self]
+    outer_other = [dim for dim in range(other.ndim) if dim not in inner_other]
+    count = prod([input.size(dim) for dim in inner_self])
+    left = input.permute((*outer_self, *inner_self)).reshape((prod(input.size(dim) for dim in outer_self), count))
+    right = other.permute((*inner_other, *outer_other)).reshape((count, prod(other.size(dim) for dim in outer_other)))
+    size = [input.size(dim) for dim in outer_self] + [other.size(dim) for dim in outer_other]
+    return ops.mm(left, right).reshape(tuple(size))

@@ -1,0 +1,198 @@
+"""Random tensors, written in the ops that fill one with random numbers."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu.random import permutation
+from mindtorch.dispatch import ops
+from mindtorch.dtype import bool as boolean
+from mindtorch.dtype import float64, int64
+from mindtorch.generator import Generator
+from mindtorch.iterator import broadcast_shapes
+from mindtorch.tensor import Tensor, wrap
+
+# -------------------- rand and randn --------------------
+
+
+def rand(size, dtype=None, layout=None, device=None, pin_memory=None):
+    return _empty(size, dtype, layout, device, pin_memory).uniform_()
+
+
+def rand_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None):
+    return _empty(size, dtype, layout, device, pin_memory).uniform_(generator=generator)
+
+
+def rand_out(size, out):
+    return ops.empty_out(size, out=out).uniform_()
+
+
+def randn(size, dtype=None, layout=None, device=None, pin_memory=None):
+    return _empty(size, dtype, layout, device, pin_memory).normal_()
+
+
+def randn_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None):
+    return _empty(size, dtype, layout, device, pin_memory).normal_(generator=generator)
+
+
+def randn_out(size, out):
+    return ops.empty_out(size, out=out).normal_()
+
+
+def rand_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).uniform_()
+
+
+def randn_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).normal_()
+
+
+def _empty(size: tuple[int, ...], dtype: Any, layout: Any, device: Any, pin_memory: Any) -> Tensor:
+    return ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+
+
+def _empty_like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: Any, memory_format: Any) -> Tensor:
+    return ops.empty_like(
+        input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+    )
+
+
+# -------------------- integers --------------------
+
+
+def randint(high, size, dtype=int64, layout=None, device=None, pin_memory=None):
+    return _empty(size, dtype, layout, device, pin_memory).random_(0, high)
+
+
+def randint_generator(high, size, generator, dtype=int64, layout=None, device=None, pin_memory=None):
+    return _empty(size, dtype, layout, device, pin_memory).random_(0, high, generator=generator)
+
+
+def randint_out(high, size, out):
+    return ops.empty_out(size, out=out).random_(0, high)
+
+
+def randint_low(low, high, size, dtype=int64, layout=None, device=None, pin_memory=None):
+    return _empty(size, dtype, layout, device, pin_memory).random_(low, high)
+
+
+def randint_low_generator(low, high, size, generator, dtype=int64, layout=None, device=None, pin_memory=None):
+    return _empty(size, dtype, layout, device, pin_memory).random_(low, high, generator=generator)
+
+
+def randint_low_out(low, high, size, out):
+    return ops.empty_out(size, out=out).random_(low, high)
+
+
+def randint_like(input, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).random_(0, high)
+
+
+def randint_like_low(input, low, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).random_(low, high)
+
+
+def randperm(n, dtype=int64, layout=None, device=None, pin_memory=None):
+    return randperm_generator(n, None, dtype, layout, device, pin_memory)
+
+
+def randperm_generator(n, generator, dtype=int64, layout=None, device=None, pin_memory=None):
+    return _permute(_empty((n,), dtype, layout, device, pin_memory), n, generator)
+
+
+def randperm_out(n, out):
+    return _permute(ops.empty_out((n,), out=out), n, None)
+
+
+def _permute(target: Tensor, n: int, generator: Generator | None) -> Tensor:
+    if target.dtype is boolean:
+        raise NotImplementedError("\"randperm\" not implemented for 'Bool'")
+    return target.copy_(wrap(np.array(permutation(n, generator), np.int64)))
+
+
+# -------------------- other distributions --------------------
+
+
+def normal_tensor_tensor(mean, std, generator=None):
+    _check_deviations(std)
+    noise = mean.new_empty(_broadcast(mean, std)).normal_(generator=generator)
+    return noise.mul_(std).add_(mean)
+
+
+def normal_tensor_float(mean, std, generator=None):
+    return ops.empty_like(mean).normal_(0.0, std, generator=generator).add_(mean)
+
+
+def normal_float_tensor(mean, std, generator=None):
+    _check_deviations(std)
+    return ops.empty_like(std).normal_(generator=generator).mul_(std).add_(mean)
+
+
+def normal_float_float(
+    mean, std, size, generator=None, dtype=None, layout=None, device=None, pin_memory=None
+):
+    return _empty(size, dtype, layout, device, pin_memory).normal_(mean, std, generator=generator)
+
+
+def normal_float_float_out(mean, std, size, generator=None, out=None):
+    return ops.empty_out(size, out=out).normal_(mean, std, generator=generator)
+
+
+def _broadcast(mean: Tensor, std: Tensor) -> tuple[int, ...]:
+    return broadcast_shapes(mean._array.shape, std._array.shape)
+
+
+def _check_deviations(std: Tensor) -> None:
+    if not std.is_floating_point() or (std.numel() and not (std.min() >= 0).item()):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+
+
+def multinomial(input, num_samples, replacement, generator=None):
+    _check_multinomial(input, num_samples, replacement)
+    if replacement and num_samples > 1:
+        return _with_replacement(input, num_samples, generator)
+    _check_probabilities(input)
+    waiting = ops.empty_like(input).exponential_(1.0, generator=generator)
+    chances = input / waiting
+    if num_samples == 1:
+        return chances.argmax(-1, keepdim=True)
+    return chances.topk(num_samples, -1)[1]
+
+
+def _check_multinomial(input: Tensor, num_samples: int, replacement: bool) -> None:
+    if input.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not input.is_floating_point():
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {input.dtype.storage_name}"
+        )
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > input.size(-1):
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+
+
+def _check_probabilities(input: Tensor) -> None:
+    if not (input.max().item() < math.inf and input.min().item() >= 0):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    _check_sums(input)
+
+
+def _check_sums(input: Tensor) -> None:
+    if (input.sum(-1) <= 0).any().item():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+def _with_replacement(input: Tensor, num_samples: int, generator: Generator | None) -> Tensor:
+    """The first class whose cumulated probability reaches a uniform number."""
+    if (input < 0).any().item():
+        raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
+    if not input.isfinite().all().item():
+        raise RuntimeError("invalid multinomial distribution (encountering probability entry = infinity or NaN)")
+    _check_sums(input)
+    reached = input.cumsum(-1)
+    reached = reached / reached[..., -1:]
+    size = (*input._array.shape[:-1], num_samples)
+    drawn = ops.empty(size, dtype=float64, device=input.device).uniform_(generator=generator)
+    return (reached.unsqueeze(-2) < drawn.unsqueeze(-1)).sum(-1)

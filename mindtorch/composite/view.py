@@ -1,0 +1,178 @@
+"""Ops of the view family that are written in other view ops."""
+
+import warnings
+from collections.abc import Sequence
+
+from mindtorch.backends import geometry
+from mindtorch.dispatch import ops
+from mindtorch.memory_format import contiguous_format, preserve_format
+from mindtorch.tensor import Tensor
+
+# -------------------- shapes --------------------
+
+
+def reshape(input, shape):
+    array = input._array
+    if array.flags.c_contiguous:
+        return input.view(shape)
+    size = geometry.infer_size(shape, array.size)
+    if geometry.view_strides(array.shape, input.stride(), size) is not None:
+        return input.view(size)
+    return ops._unsafe_view(input.clone(memory_format=contiguous_format), size)
+
+
+def view_as(input, other):
+    return input.view(other._array.shape)
+
+
+def flatten(input, start_dim, end_dim):
+    start = geometry.wrap_dim(start_dim, input.ndim)
+    end = geometry.wrap_dim(end_dim, input.ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    shape = input._array.shape
+    if not shape:
+        return input.reshape((1,))
+    if start == end:
+        return input
+    numel = 1
+    for extent in shape[start : end + 1]:
+        numel *= extent
+    return input.reshape((*shape[:start], numel, *shape[end + 1 :]))
+
+
+def unflatten(input, dim, sizes):
+    wrapped = geometry.wrap_dim(dim, input.ndim)
+    shape = input._array.shape
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if not shape:
+        raise RuntimeError(
+            f"unflatten got an unexpected error:\nDimension specified as {dim} but tensor has no dimensions"
+        )
+    return input.view((*shape[:wrapped], *_unflattened(tuple(sizes), shape[wrapped], dim), *shape[wrapped + 1 :]))
+
+
+def _unflattened(sizes: tuple[int, ...], extent: int, dim: int) -> tuple[int, ...]:
+    try:
+        return geometry.infer_size(sizes, extent)
+    except RuntimeError as error:
+        if "is invalid for input" not in str(error):
+            raise
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({extent}) in the input "
+            "tensor"
+        ) from None
+
+
+def contiguous(input, memory_format):
+    if memory_format is contiguous_format or memory_format is preserve_format:
+        if input._array.flags.c_contiguous:
+            return input
+        if memory_format is preserve_format:
+            raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    elif input.is_contiguous(memory_format):
+        return input
+    return input.clone(memory_format=memory_format)
+
+
+# -------------------- expanding --------------------
+
+
+def expand_as(input, other):
+    return input.expand(other._array.shape)
+
+
+def broadcast_to(input, size):
+    return input.expand(size)
+
+
+# -------------------- dimensions moved --------------------
+
+
+def numpy_T(input):
+    ndim = input.ndim
+    if ndim not in (0, 2):
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
+            "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return input.permute(tuple(range(ndim - 1, -1, -1)))
+
+
+def movedim(input, source, destination):
+    if len(source) != len(destination):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of "
+            f"dims as destination ({list(destination)} dims)"
+        )
+    ndim = input.ndim
+    sources = _distinct_dims("source", source, ndim)
+    destinations = _distinct_dims("destination", destination, ndim)
+    if not ndim:
+        return input.alias()
+    moved = dict(zip(destinations, sources, strict=True))
+    others = iter([dim for dim in range(ndim) if dim not in sources])
+    return input.permute(tuple([moved[dim] if dim in moved else next(others) for dim in range(ndim)]))
+
+
+def movedim_int(input, source, destination):
+    return movedim(input, (source,), (destination,))
+
+
+def _distinct_dims(name: str, dims: Sequence[int], ndim: int) -> list[int]:
+    wrapped = [geometry.wrap_dim(dim, ndim) for dim in dims]
+    if len(set(wrapped)) != len(wrapped):
+        raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
+    return wrapped
+
+
+# -------------------- parts --------------------
+
+
+def narrow(input, dim, start, length):
+    if not input.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    extent = input._array.shape[geometry.wrap_dim(dim, input.ndim)]
+    if not -extent <= start <= extent:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-extent}, {extent}], but got {start})"
+        )
+    first = start + extent if start < 0 else start
+    if first + length > extent:
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({extent}).")
+    return ops.slice(input, dim, first, first + length, 1)
+
+
+def split_sizes(input, split_size, dim):
+    return input.split_with_sizes(split_size, dim)
+
+
+def chunk(input, chunks, dim) -> tuple[Tensor, ...]:
+    if not input.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    extent = input._array.shape[geometry.wrap_dim(dim, input.ndim)]
+    size = -(-extent // chunks)
+    if not size:  # split could not know how many parts there are
+        return input.split_with_sizes((0,) * chunks, dim)
+    return input.split(size, dim)
+
+
+# -------------------- complex numbers --------------------
+
+
+def real(input):
+    return ops.view_as_real(input).select(-1, 0) if input.is_complex() else input
+
+
+def imag(input):
+    if not input.is_complex():
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return ops.view_as_real(input).select(-1, 1)

@@ -1,0 +1,98 @@
+"""Functions over tensors that torch, too, writes in Python or in terms of other ops, and that have no gradient of their own."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch import errors, iterator
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments import checked_tensor
+from mindtorch.size import Size
+from mindtorch.tensor import Tensor
+
+# -------------------- comparing --------------------
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape and the same elements."""
+    checked_tensor(input, "equal")
+    if not isinstance(other, Tensor):
+        raise errors.argument_type("equal", "other", 2, "Tensor", other)
+    return input.shape == other.shape and bool(ops.eq(input, other).all())
+
+
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Where `|input - other| <= atol + rtol * |other|`."""
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"{input.dtype.storage_name} did not match {other.dtype.storage_name}")
+    close = input == other
+    if equal_nan and not _is_integral(input):
+        close = close | ((input != input) & (other != other))
+    if rtol == 0 and atol == 0:
+        return close
+    allowed = atol + (rtol * other).abs()
+    difference = (input - other).abs()
+    return close | (ops.isfinite(difference) & (difference <= allowed))
+
+
+def _is_integral(tensor: Tensor) -> bool:
+    return not (tensor.is_floating_point() or tensor.is_complex())
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are close to each other, as `isclose` tells."""
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+# -------------------- shapes --------------------
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """The tensors expanded to their common shape."""
+    given = _unpacked(tensors)
+    shape = iterator.broadcast_shapes(*[tuple(tensor.shape) for tensor in given])
+    return tuple([tensor.expand(shape) for tensor in given])
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that tensors of the given shapes broadcast to."""
+    return Size(iterator.broadcast_shapes(*[(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]))
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Grids of coordinates, one per given 1-d tensor."""
+    given = [tensor.reshape(-1) for tensor in _unpacked(tensors)]
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    swap = indexing == "xy" and len(given) >= 2
+    if swap:
+        given[:2] = given[1::-1]
+    shape = [tensor.numel() for tensor in given]
+    grids = [
+        tensor.view([-1 if other == dim else 1 for other in range(len(given))]).expand(shape)
+        for dim, tensor in enumerate(given)
+    ]
+    if swap:
+        grids = [grid.transpose(0, 1) for grid in grids]
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+def _unpacked(tensors: Sequence[Any]) -> list[Any]:
+    """The tensors of a call that may have been given as one list."""
+    return list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """The tensor, or each of the tensors, with one dimension or more."""
+    return _each(tensors, lambda tensor: tensor.reshape(1) if tensor.ndim == 0 else tensor)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """The tensor, or each of the tensors, with two dimensions or more."""
+    return _each(tensors, lambda tensor: tensor.reshape(1, -1) if tensor.ndim < 2 else tensor)
+
+
+def _each(tensors: Sequence[Any], change: Any) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return change(tensors[0])
+    return tuple([change(tensor) for tensor in _unpacked(tensors)])

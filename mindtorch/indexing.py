@@ -1,0 +1,245 @@
+"""Python indexing: `x[index]` and `x[index] = value`.
+
+Numbers, slices, None and Ellipsis become views (select, slice, unsqueeze); tensors, lists and masks then go to `index`
+and `index_put_`, which know the rest.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch import errors, state
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
+from mindtorch.nested_data import read
+from mindtorch.tensor import Tensor, extend_tensor, wrap
+
+# A sequence at least this long is always a list of indices, not a subscript that was written as a list.
+_LONG_SEQUENCE = 32
+_NUMBERS = (int, float, complex, bool)
+
+
+def getitem(tensor: Tensor, index: Any) -> Tensor:
+    """`tensor[index]`"""
+    if state.interceptors and has_torch_function((tensor, index)):
+        return handle_torch_function(Tensor.__getitem__, overriding_arguments((tensor, index)), (tensor, index), {})
+    kind = type(index)
+    if kind is int:
+        return _select(tensor, 0, index, 0)
+    if kind is slice:
+        return _slice(tensor, 0, index)
+    if index is None:
+        return tensor.unsqueeze(0)
+    if index is Ellipsis:
+        return tensor.alias()
+    view, indices = _view_and_indices(tensor, index)
+    if indices:
+        return ops.index(view, indices)
+    return tensor.alias() if view is tensor else view
+
+
+def setitem(tensor: Tensor, index: Any, value: Any) -> None:
+    """`tensor[index] = value`"""
+    if state.interceptors and has_torch_function((tensor, index, value)):
+        overriders = overriding_arguments((tensor, index, value))
+        handle_torch_function(Tensor.__setitem__, overriders, (tensor, index, value), {})
+        return
+    if index is False:
+        return
+    if not isinstance(value, Tensor):
+        value = _value_for(tensor, value)
+    if index is None or index is True:
+        view, indices = tensor.unsqueeze(0), []
+    elif index is Ellipsis:
+        view, indices = tensor, []
+    else:
+        view, indices = _view_and_indices(tensor, index)
+    if indices:
+        _write_indices(view, indices, value)
+    else:
+        _write_view(view, value)
+
+
+@extend_tensor
+class IndexMethods:
+    """Subscripts of tensors."""
+
+    __getitem__ = getitem
+    __setitem__ = setitem
+
+
+# -------------------- subscripts --------------------
+
+
+def _view_and_indices(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
+    """The view that the plain parts of a subscript make, and the index tensors for its dimensions."""
+    parts = index if type(index) is tuple else _as_parts(index)
+    named = sum(map(_dims_named, parts))
+    if named > tensor.ndim:
+        raise _too_many(tensor, parts)
+    view = tensor
+    indices: list[Tensor | None] = []
+    dim = original = 0
+    for part in parts:
+        kind = type(part)
+        if kind is int:
+            view = _select(view, dim, part, original)
+            original += 1
+        elif kind is slice:
+            view = view if part == _ALL else _slice(view, dim, part)
+            dim, original = dim + 1, original + 1
+        elif part is Ellipsis:
+            dim, original = dim + tensor.ndim - named, original + tensor.ndim - named
+        elif part is None:
+            view, dim = view.unsqueeze(dim), dim + 1
+        else:
+            view, found = _apply(view, dim, part, original)
+            original += _dims_named(part)
+            if found is not None:
+                indices += [None] * (dim - len(indices))
+                indices.append(found)
+                dim += found.ndim if found.dtype.itemsize == 1 else 1
+    return view, indices
+
+
+_ALL = slice(None)
+
+
+def _apply(view: Tensor, dim: int, part: Any, original: int) -> tuple[Tensor, Tensor | None]:
+    """A part that is a tensor, a list, a bool or a NumPy number: either a view or an index tensor."""
+    if isinstance(part, (bool, np.bool_)):
+        return view.unsqueeze(dim), _flag_index(bool(part))
+    if isinstance(part, np.integer):
+        return _select(view, dim, int(part), original), None
+    found = _index_tensor(part)
+    if found.ndim == 0 and found._array.dtype.kind in "iub":
+        number = found.item()
+        if found.dtype.itemsize == 1:  # bool and uint8 are masks
+            return view.unsqueeze(dim), _flag_index(bool(number))
+        return _select(view, dim, number, original), None
+    return view, found
+
+
+def _flag_index(flag: bool) -> Tensor:
+    """The index tensor that keeps or drops a dimension of size 1."""
+    return wrap(np.zeros(int(flag), np.int64))
+
+
+def _index_tensor(part: Any) -> Tensor:
+    if isinstance(part, Tensor):
+        return part
+    if isinstance(part, np.ndarray):
+        return wrap(part)
+    if not isinstance(part, Sequence):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+            f"{errors.type_name(part)})"
+        )
+    if isinstance(part, str):
+        raise TypeError("new(): invalid data type 'str'")
+    array = read(part)
+    return wrap(array if array.size else array.astype(np.int64))
+
+
+def _as_parts(index: Any) -> tuple[Any, ...]:
+    """The parts of a subscript that is no tuple: a short sequence with more than plain numbers in it is one after all."""
+    if isinstance(index, Sequence) and not isinstance(index, str) and len(index) < _LONG_SEQUENCE:
+        if any(item is None or item is Ellipsis or isinstance(item, (slice, Tensor, Sequence)) for item in index):
+            return tuple(index)
+    return (index,)
+
+
+def _dims_named(part: Any) -> int:
+    """How many dimensions of the tensor a part of a subscript stands for."""
+    if part is None or part is Ellipsis or isinstance(part, (bool, np.bool_)):
+        return 0
+    if isinstance(part, Tensor) and part.dtype.itemsize == 1:
+        return part.ndim
+    if isinstance(part, np.ndarray) and part.dtype.itemsize == 1:
+        return part.ndim
+    return 1
+
+
+def _too_many(tensor: Tensor, parts: Sequence[Any]) -> IndexError:
+    if not tensor.ndim and len(parts) == 1:
+        if isinstance(parts[0], slice):
+            return IndexError("slice() cannot be applied to a 0-dim tensor.")
+        if isinstance(parts[0], (int, np.integer)):
+            return _zero_dim()
+    return IndexError(f"too many indices for tensor of dimension {tensor.ndim}")
+
+
+def _zero_dim() -> IndexError:
+    return IndexError(
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+        "tensor to a number"
+    )
+
+
+def _select(view: Tensor, dim: int, index: int, original: int) -> Tensor:
+    """One element of a dimension; `original` is that dimension's number in the subscript's tensor, for the message."""
+    shape = view._array.shape
+    if not shape:
+        raise _zero_dim()
+    extent = shape[dim]
+    if not -extent <= index < extent:
+        raise IndexError(f"index {index} is out of bounds for dimension {original} with size {extent}")
+    return ops.select(view, dim, index)
+
+
+def _slice(view: Tensor, dim: int, part: slice) -> Tensor:
+    start, stop, step = part.start, part.stop, part.step
+    if step is None:
+        step = 1
+    elif (step := _slice_index(step)) <= 0:
+        raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
+    if start is not None and type(start) is not int:
+        start = _slice_index(start)
+    if stop is not None and type(stop) is not int:
+        stop = _slice_index(stop)
+    return ops.slice(view, dim, start, stop, step)
+
+
+def _slice_index(value: Any) -> int:
+    if not hasattr(value, "__index__"):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return value.__index__()
+
+
+# -------------------- assignment --------------------
+
+
+def _value_for(tensor: Tensor, value: Any) -> Tensor:
+    """A number as a 0-dim tensor of the tensor's dtype."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, _NUMBERS):
+        raise TypeError(f"can't assign a {errors.type_name(value)} to a {_legacy_type(tensor)}")
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
+    return ops.full((), value, dtype=tensor.dtype, device=tensor.device)
+
+
+def _legacy_type(tensor: Tensor) -> str:
+    return f"torch.{tensor.dtype.storage_name}Tensor"
+
+
+def _write_view(view: Tensor, value: Tensor) -> None:
+    shape = view._array.shape
+    if value._array.shape != shape and value.ndim:
+        value = _without_leading_ones(value).expand(shape)
+    view.copy_(value)
+
+
+def _write_indices(view: Tensor, indices: list[Tensor | None], value: Tensor) -> None:
+    if value.ndim == 0 and value.dtype is not view.dtype and len(indices) == 1 and indices[0].dtype.itemsize == 1:
+        value = value.to(view.dtype)  # a mask takes a number of any dtype
+    ops.index_put_(view, indices, _without_leading_ones(value))
+
+
+def _without_leading_ones(value: Tensor) -> Tensor:
+    """Leading dimensions of size 1 don't count in an assignment."""
+    shape = value._array.shape
+    first = next((dim for dim, extent in enumerate(shape) if extent != 1), len(shape))
+    return value.view(shape[first:]) if first else value

@@ -1,0 +1,116 @@
+"""Adam and AdamW."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from mindtorch.dispatch import ops
+from mindtorch.dtype import float32
+from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative
+from mindtorch.tensor import Tensor
+
+
+class Adam(ElementwiseOptimizer):
+    """Steps along the running mean of the gradient, scaled by the root of the running mean of its square."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        check_non_negative("learning rate", lr)
+        check_non_negative("epsilon value", eps)
+        for index, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        check_non_negative("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+
+    def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        if not state:
+            _begin(parameter, state, group["amsgrad"])
+        state["step"] += 1
+        lr = float(group["lr"])
+        if group["weight_decay"]:
+            if group["decoupled_weight_decay"]:
+                parameter.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad = grad.add(parameter, alpha=group["weight_decay"])
+        beta1, beta2 = group["betas"]
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        if group["amsgrad"]:
+            square = state["max_exp_avg_sq"].copy_(ops.maximum(state["max_exp_avg_sq"], square))
+        # Both means start at zero; dividing by these corrects their bias towards it.
+        step = state["step"].item()
+        correction1, correction2 = 1 - beta1**step, 1 - beta2**step
+        divisor = (square.sqrt() / correction2**0.5).add_(group["eps"])
+        parameter.addcdiv_(mean, divisor, value=-lr / correction1)
+
+
+def _begin(parameter: Tensor, state: dict[str, Any], amsgrad: bool) -> None:
+    state["step"] = ops.zeros((), dtype=float32)
+    state["exp_avg"] = ops.zeros_like(parameter)
+    state["exp_avg_sq"] = ops.zeros_like(parameter)
+    if amsgrad:
+        state["max_exp_avg_sq"] = ops.zeros_like(parameter)
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the parameters directly instead of adding to the gradient."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )

@@ -1,0 +1,289 @@
+"""`Optimizer`: parameter groups, state and hooks; `ElementwiseOptimizer`: the loop that most optimizers share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from copy import deepcopy
+from functools import wraps
+from itertools import chain
+from typing import Any
+
+from mindtorch import errors
+from mindtorch.autograd.grad_mode import enable_grad, no_grad
+from mindtorch.autograd.hooks import RemovableHandle
+from mindtorch.tensor import Tensor
+
+Group = dict[str, Any]
+
+_HOOK_TABLES = (
+    "_optimizer_step_pre_hooks",
+    "_optimizer_step_post_hooks",
+    "_optimizer_state_dict_pre_hooks",
+    "_optimizer_state_dict_post_hooks",
+    "_optimizer_load_state_dict_pre_hooks",
+    "_optimizer_load_state_dict_post_hooks",
+)
+
+
+def _with_hooks(step: Callable) -> Callable:
+    """A `step` that runs the hooks around it, and by which a scheduler knows that it was called."""
+
+    @wraps(step)
+    def step_with_hooks(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        self._opt_called = True
+        for hook in list(self._optimizer_step_pre_hooks.values()):
+            result = hook(self, args, kwargs)
+            if result is not None:
+                args, kwargs = _checked_arguments(result)
+        result = step(self, *args, **kwargs)
+        for hook in list(self._optimizer_step_post_hooks.values()):
+            hook(self, args, kwargs)
+        return result
+
+    return step_with_hooks
+
+
+def _checked_arguments(result: Any) -> tuple[tuple, dict[str, Any]]:
+    if isinstance(result, tuple) and len(result) == 2:
+        return result
+    raise RuntimeError(f"step pre-hook must return None or a tuple of (new_args, new_kwargs), but got {result}.")
+
+
+class Optimizer:
+    """What all optimizers share. A subclass defines `step`."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "step" in vars(cls):
+            cls.step = _with_hooks(cls.step)
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self._add_hook_tables()
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+                f"but got {errors.type_name(params)}"
+            )
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[Group] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def _add_hook_tables(self) -> None:
+        for table in _HOOK_TABLES:
+            self.__dict__.setdefault(table, OrderedDict())
+        self.__dict__.setdefault("_opt_called", False)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients."""
+        raise NotImplementedError
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or fill them with zeros."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    parameter.grad = parameter.grad.detach().zero_()
+
+    # -------------------- parameter groups --------------------
+
+    def add_param_group(self, param_group: Group) -> None:
+        """Add parameters with options of their own."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        param_group["params"] = _listed(param_group["params"])
+        for parameter in _tensors(param_group["params"]):
+            _check_parameter(parameter, self.defaults.get("differentiable"))
+        for name, default in self.defaults.items():
+            param_group.setdefault(name, default)
+        known = {id(parameter) for group in self.param_groups for parameter in group["params"]}
+        if known & {id(parameter) for parameter in param_group["params"]}:
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(param_group)
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for number, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {number}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join([*lines, ")"])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._add_hook_tables()
+
+    # -------------------- saving and loading --------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state by the number of the parameter, and the groups with numbers instead of parameters."""
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
+        numbers = {id(parameter): number for number, parameter in enumerate(self._all_parameters())}
+        packed = {
+            "state": {
+                numbers[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()
+            },
+            "param_groups": [
+                {**_options(group), "params": [numbers[id(parameter)] for parameter in group["params"]]}
+                for group in self.param_groups
+            ],
+        }
+        for hook in self._optimizer_state_dict_post_hooks.values():
+            result = hook(self, packed)
+            packed = packed if result is None else result
+        return packed
+
+    def _all_parameters(self) -> Iterable[Tensor]:
+        return chain.from_iterable(group["params"] for group in self.param_groups)
+
+    @no_grad()
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over the state and the options that another optimizer of the same shape saved."""
+        state_dict = dict(state_dict)
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
+            result = hook(self, state_dict)
+            state_dict = state_dict if result is None else result
+        groups = deepcopy(state_dict["param_groups"])
+        self._check_groups(groups)
+        by_number = dict(zip(chain.from_iterable(group["params"] for group in groups), self._all_parameters()))
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            parameter = by_number.get(key)
+            state[key if parameter is None else parameter] = _cast(parameter, value)
+        for saved, own in zip(groups, self.param_groups):
+            saved["params"] = own["params"]
+        self.__setstate__({"state": state, "param_groups": groups})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
+
+    def _check_groups(self, saved: list[Group]) -> None:
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(one["params"]) != len(other["params"]) for one, other in zip(saved, self.param_groups)):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
+
+    # -------------------- hooks --------------------
+
+    def _add_hook(self, table: str, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        hooks = self.__dict__[table]
+        handle = RemovableHandle(hooks)
+        hooks[handle.id] = hook
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+        return handle
+
+    def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) before every step; it may return other arguments."""
+        return self._add_hook("_optimizer_step_pre_hooks", hook)
+
+    def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) after every step."""
+        return self._add_hook("_optimizer_step_post_hooks", hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) before `state_dict`."""
+        return self._add_hook("_optimizer_state_dict_pre_hooks", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) after `state_dict`; it may return another one."""
+        return self._add_hook("_optimizer_state_dict_post_hooks", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) before `load_state_dict`; it may return another one."""
+        return self._add_hook("_optimizer_load_state_dict_pre_hooks", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) after `load_state_dict`."""
+        return self._add_hook("_optimizer_load_state_dict_post_hooks", hook, prepend)
+
+
+def _listed(params: Any) -> list[Any]:
+    if isinstance(params, Tensor):
+        return [params]
+    if isinstance(params, set):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+            "will change between runs. Please use a list instead."
+        )
+    return list(params)
+
+
+def _tensors(params: list[Any]) -> list[Tensor]:
+    """The parameters alone, also where they come in pairs with their names."""
+    return [value[1] if isinstance(value, tuple) else value for value in params]
+
+
+def _check_parameter(parameter: Any, differentiable: bool | None) -> None:
+    if not isinstance(parameter, Tensor):
+        name = errors.type_name(parameter)
+        raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {name}")
+    if not differentiable and not (parameter.is_leaf or parameter.retains_grad):
+        raise ValueError("can't optimize a non-leaf Tensor")
+
+
+def _options(group: Group) -> Group:
+    return {key: value for key, value in group.items() if key != "params"}
+
+
+def _cast(parameter: Tensor | None, value: Any, key: Hashable = None) -> Any:
+    """Loaded state in the dtype and on the device of its parameter; step counters stay as they are."""
+    if isinstance(value, Tensor):
+        if parameter is None or key == "step":
+            return value
+        if parameter.is_floating_point():
+            return value.to(dtype=parameter.dtype, device=parameter.device)
+        return value.to(device=parameter.device)
+    if isinstance(value, dict):
+        return {name: _cast(parameter, each, name) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_cast(parameter, each, key) for each in value)
+    return value
+
+
+class ElementwiseOptimizer(Optimizer):
+    """An optimizer that changes one parameter at a time; a subclass defines `update`."""
+
+    def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        """Change a parameter, in place, and its state."""
+        raise NotImplementedError
+
+    @no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients; a closure is called first and its loss returned."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                grad = parameter.grad
+                if grad is not None:
+                    self._update(parameter, grad, group)
+        return loss
+
+    def _update(self, parameter: Tensor, grad: Tensor, group: Group) -> None:
+        if group["maximize"]:
+            grad = -grad
+        self.update(parameter, grad, self.state[parameter], group)
+
+
+def check_non_negative(name: str, value: Any) -> None:
+    """torch's complaint about a negative option."""
+    if not 0.0 <= value:
+        raise ValueError(f"Invalid {name}: {value}")

@@ -1,0 +1,5 @@
+"""Helpers around training."""
+
+from mindtorch.utils import data
+
+__all__ = ["data"]

@@ -1,0 +1,109 @@
+"""Datasets: things with a length and items by number."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from mindtorch.dispatch import ops
+from mindtorch.tensor import Tensor
+
+
+class Dataset:
+    """A collection whose items are asked for by number."""
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Dataset) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """A collection that can only be gone through."""
+
+    def __iter__(self) -> Iterator:
+        raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
+
+
+class TensorDataset(Dataset):
+    """Tensors that share their first dimension; an item is a row of each."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        if any(tensor.shape[0] != tensors[0].shape[0] for tensor in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return self.tensors[0].shape[0]
+
+
+class ConcatDataset(Dataset):
+    """Datasets one behind the other."""
+
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        self.cumulative_sizes = list(accumulate(map(len, self.datasets)))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> Any:
+        if index < 0:
+            if -index > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            index += len(self)
+        number = bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[number - 1] if number else 0
+        return self.datasets[number][index - before]
+
+
+class Subset(Dataset):
+    """Some of the items of a dataset."""
+
+    def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[each] for each in index]]
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(dataset: Dataset, lengths: Sequence[float], generator: Any = None) -> list[Subset]:
+    """Share the items out at random, into parts of the given lengths or fractions."""
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        lengths = _lengths_of_fractions(len(dataset), lengths)
+    if sum(lengths) != len(dataset):
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    indices = ops.randperm(len(dataset), generator=generator).tolist()
+    return [Subset(dataset, indices[end - length : end]) for end, length in zip(accumulate(lengths), lengths)]
+
+
+def _lengths_of_fractions(total: int, fractions: Sequence[float]) -> list[int]:
+    """Rounded down; what remains goes to the first parts, one each."""
+    for number, fraction in enumerate(fractions):
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"Fraction at index {number} is not between 0 and 1")
+    lengths = [math.floor(total * fraction) for fraction in fractions]
+    for number in range(total - sum(lengths)):
+        lengths[number % len(lengths)] += 1
+    for number, length in enumerate(lengths):
+        if length == 0:
+            warnings.warn(
+                f"Length of split at index {number} is 0. This might result in an empty dataset.", stacklevel=3
+            )
+    return lengths
