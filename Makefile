@@ -12,7 +12,7 @@ else
 BIN := $(VENV)/bin
 endif
 PY := $(BIN)/python
-PYTEST := $(PY) -m pytest -n $(JOBS)
+PYTEST := $(PY) -m pytest -q
 # One thread per worker: the workers already use the cores.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
@@ -53,14 +53,14 @@ demo: $(EXAMPLES) ## set everything up, regenerate, and train a model of handwri
 	$(PY) examples/digits.py
 
 test: $(DEV) ## run the tests (all but the comparison with torch and the wheel)
-	$(PYTEST) -m "not wheel" --ignore=tests/parity
+	$(PYTEST) -n $(JOBS) -m "not wheel" --ignore=tests/parity
 
 codegen: $(DEV) ## write generated/ from ops.yaml and derivatives.yaml
 	$(PY) -m codegen
 
 check: lint ## generated files are current, ruff, mypy, and modules import only from lower layers
 	$(PY) -m codegen check
-	$(PY) -m pytest tests/test_layers.py
+	$(PYTEST) tests/test_layers.py
 
 lint: $(DEV) ## ruff and mypy
 	$(BIN)/ruff check .
@@ -71,7 +71,7 @@ format: $(DEV) ## let ruff fix what it can and black format the hand-written cod
 	$(BIN)/black -q codegen mindtorch tests benchmarks examples setup.py
 
 parity: $(PEER) ## compare with torch (installs it)
-	$(PYTEST) tests/parity
+	$(PYTEST) -n $(JOBS) tests/parity
 
 bench: $(PEER) ## time mindtorch and torch in turn; writes benchmarks/results.md
 	$(PY) -m benchmarks
@@ -83,7 +83,7 @@ docs: $(DEV) ## write the documentation, a page per family of ops included, as H
 wheel: $(DEV) ## build dist/ (the wheel through the sdist) and test the wheel in a fresh environment
 	rm -rf dist
 	$(PY) -m build
-	$(PY) -m pytest -m wheel tests/packaging
+	$(PYTEST) -m wheel tests/packaging
 
 diff: $(DEV) ## what the schemas and formulas changed since BASE (default origin/main)
 	$(PY) -m codegen diff $(BASE)

@@ -112,9 +112,13 @@ def format_files(files: Mapping[str, str]) -> dict[str, str]:
     return {path: known.get(path, text) for path, text in files.items()}
 
 
+def format_python(text: str, *, is_pyi: bool = False) -> str:
+    """Black has the last word on Python files."""
+    return black.format_str(text, mode=replace(_MODE, is_pyi=is_pyi))
+
+
 def _format(path: str, text: str) -> str:
-    mode = replace(_MODE, is_pyi=path.endswith(".pyi"))
-    formatted = black.format_str(text, mode=mode)
+    formatted = format_python(text, is_pyi=path.endswith(".pyi"))
     memory = _memory(path, text)
     memory.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile("w", dir=memory.parent, delete=False, encoding="utf-8") as file:

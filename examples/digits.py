@@ -63,6 +63,9 @@ class History:
     train_accuracies: list[float] = field(default_factory=list)
     test_accuracies: list[float] = field(default_factory=list)
 
+    def recent_loss(self, steps: int = 10) -> float:
+        return sum(self.losses[-steps:]) / len(self.losses[-steps:])
+
 
 # -------------------- data --------------------
 
@@ -95,11 +98,12 @@ def train(model, train_loader, test_loader, epochs: int, learning_rate: float, q
         optimizer, max_lr=learning_rate, epochs=epochs, steps_per_epoch=len(train_loader)
     )
     for epoch in range(epochs):
-        batches = progress(train_loader, f"epoch {epoch + 1:2}/{epochs}", history, quiet)
+        title = f"epoch {epoch + 1:2}/{epochs}"
+        batches = train_loader if quiet else progress(train_loader, title, history)
         history.train_accuracies.append(train_epoch(model, batches, loss_function, optimizer, scheduler, history))
         history.test_accuracies.append(accuracy(model, test_loader))
         if not quiet:
-            print(f"  test accuracy {history.test_accuracies[-1]:.4f}")
+            print(f"{title}  loss {history.recent_loss():.4f}  test accuracy {history.test_accuracies[-1]:.4f}")
     return history
 
 
@@ -131,15 +135,16 @@ def accuracy(model, loader) -> float:
     return right / total
 
 
-def progress(loader, title: str, history: History, quiet: bool) -> Iterator:
-    """The batches of a loader, with a bar that shows how many have passed and the latest loss."""
+def progress(loader, title: str, history: History, width: int = 24) -> Iterator:
+    """The batches of a loader, with a bar on the terminal that shows how many have passed and the latest loss."""
+    if not sys.stdout.isatty():
+        yield from loader
+        return
     for number, batch in enumerate(loader, 1):
         yield batch
-        if not quiet:
-            done = 24 * number // len(loader)
-            loss = sum(history.losses[-10:]) / len(history.losses[-10:])
-            bar = "█" * done + "·" * (24 - done)
-            print(f"\r{title}  {bar}  loss {loss:.4f}", end="", flush=True)
+        bar = ("█" * (width * number // len(loader))).ljust(width, "·")
+        print(f"\r{title}  {bar}  loss {history.recent_loss():.4f}", end="", flush=True)
+    print("\r\033[K", end="")  # the summary of the epoch takes the line
 
 
 # -------------------- saving --------------------
@@ -186,6 +191,7 @@ def draw_accuracies(axes, history: History) -> None:
     axes.plot(epochs, history.test_accuracies, color=ORANGE, marker="o", markersize=3, label="test")
     axes.set(title=f"Accuracy (test: {history.test_accuracies[-1]:.1%})", xlabel="epoch")
     axes.set_ylim(min(0.9, *history.test_accuracies) - 0.02, 1.005)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend(frameon=False, loc="lower right")
     tidy(axes)
 
@@ -195,8 +201,9 @@ def draw_predictions(figure, model, test_set, rows: int = 4, columns: int = 6) -
     images, labels = test_set[list(range(len(test_set)))]
     with torch.no_grad():
         answers = model(images).argmax(1)
-    order = (answers == labels).to(torch.int64).argsort(stable=True).tolist()
-    wrong = (answers != labels).sum().item()
+    right = (answers == labels).tolist()
+    order = sorted(range(len(right)), key=right.__getitem__)
+    wrong = right.count(False)
     figure.suptitle(f"Test images: {wrong} of {len(test_set)} wrong", fontsize=12)
     for axes, index in zip(figure.subplots(rows, columns).flat, order):
         answer, label = answers[index].item(), labels[index].item()
@@ -218,7 +225,7 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--batch-size", type=int, default=64)
-    parser.add_argument("--learning-rate", type=float, default=0.1)
+    parser.add_argument("--learning-rate", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "output", help="folder for the results")
     return parser.parse_args(argv)

@@ -37,9 +37,9 @@ class PointwiseMethods:
     mul_ = pointwise_ops.mul_
     __imul__ = as_operator(pointwise_ops.mul_)
     div = pointwise_ops.div
-    __truediv__ = as_operator(pointwise_ops.div)
+    __truediv__ = as_operator(pointwise_ops.div_Tensor)
     div_ = pointwise_ops.div_
-    __itruediv__ = as_operator(pointwise_ops.div_)
+    __itruediv__ = as_operator(pointwise_ops.div__Tensor)
     floor_divide = pointwise_ops.floor_divide
     __floordiv__ = as_operator(pointwise_ops.floor_divide)
     floor_divide_ = pointwise_ops.floor_divide_
@@ -53,10 +53,10 @@ class PointwiseMethods:
     pow_ = pointwise_ops.pow_
     __ipow__ = as_operator(pointwise_ops.pow_)
     neg = pointwise_ops.neg
-    __neg__ = as_operator(pointwise_ops.neg)
+    __neg__ = pointwise_ops.neg
     neg_ = pointwise_ops.neg_
     abs = pointwise_ops.abs
-    __abs__ = as_operator(pointwise_ops.abs)
+    __abs__ = pointwise_ops.abs
     abs_ = pointwise_ops.abs_
     sgn = pointwise_ops.sgn
     sgn_ = pointwise_ops.sgn_
@@ -141,7 +141,7 @@ class PointwiseMethods:
     logical_xor = pointwise_ops.logical_xor
     logical_xor_ = pointwise_ops.logical_xor_
     bitwise_not = pointwise_ops.bitwise_not
-    __invert__ = as_operator(pointwise_ops.bitwise_not)
+    __invert__ = pointwise_ops.bitwise_not
     bitwise_not_ = pointwise_ops.bitwise_not_
     bitwise_and = pointwise_ops.bitwise_and
     __and__ = as_operator(pointwise_ops.bitwise_and)

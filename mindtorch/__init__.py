@@ -14,13 +14,7 @@ from typing import Any
 # that binds the class.
 import mindtorch._generated.registry
 import mindtorch.autograd.tensor_methods
-import mindtorch.methods.arrays
-import mindtorch.methods.conversion
-import mindtorch.methods.copying
-import mindtorch.methods.legacy
-import mindtorch.methods.memory
-import mindtorch.methods.operators
-import mindtorch.methods.subclass
+import mindtorch.methods  # noqa: F401
 from mindtorch._generated import return_types as return_types
 from mindtorch._generated.functions import *  # noqa: F403
 from mindtorch.autograd.grad_mode import enable_grad as enable_grad
@@ -29,6 +23,16 @@ from mindtorch.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from mindtorch.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from mindtorch.autograd.grad_mode import no_grad as no_grad
 from mindtorch.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from mindtorch.broadcasting import atleast_1d as atleast_1d
+from mindtorch.broadcasting import atleast_2d as atleast_2d
+from mindtorch.broadcasting import broadcast_shapes as broadcast_shapes
+from mindtorch.broadcasting import broadcast_tensors as broadcast_tensors
+from mindtorch.broadcasting import meshgrid as meshgrid
+from mindtorch.comparison import allclose as allclose
+from mindtorch.comparison import equal as equal
+from mindtorch.comparison import isclose as isclose
+from mindtorch.contraction import einsum as einsum
+from mindtorch.contraction import tensordot as tensordot
 from mindtorch.creation import as_tensor as as_tensor
 from mindtorch.creation import asarray as asarray
 from mindtorch.creation import sparse_coo_tensor as sparse_coo_tensor
@@ -65,14 +69,6 @@ from mindtorch.dtype import uint8 as uint8
 from mindtorch.dtype import uint16 as uint16
 from mindtorch.dtype import uint32 as uint32
 from mindtorch.dtype import uint64 as uint64
-from mindtorch.functional import allclose as allclose
-from mindtorch.functional import atleast_1d as atleast_1d
-from mindtorch.functional import atleast_2d as atleast_2d
-from mindtorch.functional import broadcast_shapes as broadcast_shapes
-from mindtorch.functional import broadcast_tensors as broadcast_tensors
-from mindtorch.functional import equal as equal
-from mindtorch.functional import isclose as isclose
-from mindtorch.functional import meshgrid as meshgrid
 from mindtorch.generator import Generator as Generator
 from mindtorch.generator import default_generator as default_generator
 from mindtorch.generator import get_rng_state as get_rng_state
@@ -114,6 +110,8 @@ from mindtorch.printing import set_printoptions as set_printoptions
 from mindtorch.promotion import can_cast as can_cast
 from mindtorch.promotion import promote_types as promote_types
 from mindtorch.promotion import result_type as result_type
+from mindtorch.serialization import load as load
+from mindtorch.serialization import save as save
 from mindtorch.size import Size as Size
 from mindtorch.storage import TypedStorage as TypedStorage
 from mindtorch.storage import UntypedStorage as UntypedStorage
@@ -125,20 +123,17 @@ __version__ = "0.1.0"
 
 newaxis = None
 
-# What loads when it is first asked for: subpackages, and functions that live in modules which few programs need.
+# Areas that load when they are first asked for.
 _LAZY_MODULES = frozenset(
     ("cuda", "fft", "linalg", "nn", "npu", "optim", "overrides", "sparse", "special", "testing", "utils")
 )
-_LAZY_FUNCTIONS = {"load": "mindtorch.serialization", "save": "mindtorch.serialization"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY_MODULES:
         return import_module(f"mindtorch.{name}")
-    if name in _LAZY_FUNCTIONS:
-        return getattr(import_module(_LAZY_FUNCTIONS[name]), name)
     raise AttributeError(f"module 'mindtorch' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_FUNCTIONS})
+    return sorted({*globals(), *_LAZY_MODULES})

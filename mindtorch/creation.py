@@ -11,8 +11,8 @@ from mindtorch import errors, nested_data, state
 from mindtorch.device import as_device, device
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype
-from mindtorch.interop import from_dlpack, frombuffer, require_grad, shareable, warn_once
-from mindtorch.tensor import Tensor, autograd_meta, extend_tensor, wrap
+from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable, warn_once
+from mindtorch.tensor import Tensor, extend_tensor, wrap
 
 _thread = state.thread
 
@@ -76,7 +76,7 @@ def _alias(obj: Any, dtype: dtype | None) -> Tensor | None:
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, np.ndarray | np.generic):
-        return wrap(shareable(np.asarray(obj)))
+        return fresh(shareable(np.asarray(obj)))
     if hasattr(obj, "__dlpack__"):
         return from_dlpack(obj)
     if isinstance(obj, bytes | bytearray | memoryview):
@@ -155,15 +155,9 @@ def _new_tensor(function: str, data: Any, dtype: Any, device: Any, requires_grad
 def _cpu_tensor(data: Any, dtype: dtype | None, copy: bool) -> Tensor:
     """The data on the CPU; arrays keep their own dtype."""
     if isinstance(data, np.ndarray):
-        array = shareable(data)
-        result = wrap(array).clone() if copy else wrap(array)
-    else:
-        if isinstance(data, list | tuple) and data and isinstance(data[0], np.ndarray):
-            _warn_list_of_arrays()
-        result = wrap(nested_data.read(data, None if dtype is None else dtype.numpy))
-    if _thread.inference:
-        autograd_meta(result).inference = True
-    return result
+        tensor = fresh(shareable(data))
+        return tensor.clone() if copy else tensor
+    return fresh(nested_data.read(data, None if dtype is None else dtype.numpy))
 
 
 def _converted(tensor: Tensor, dtype: dtype | None, target: device) -> Tensor:
@@ -188,13 +182,6 @@ def _warn_copy(call: str) -> None:
         f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}.",
         UserWarning,
         stacklevel=3,
-    )
-
-
-def _warn_list_of_arrays() -> None:
-    warn_once(
-        "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a "
-        "single numpy.ndarray with numpy.array() before converting to a tensor."
     )
 
 

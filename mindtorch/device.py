@@ -13,6 +13,7 @@ EXTRA_DEVICE_TYPES = ("npu",)
 
 _DEVICE_STRING = re.compile(r"([a-z_]+)(?::(0|[1-9]\d*))?")
 
+
 class device:
     """Where a tensor's data lies, for example `device("cpu")` or `device("npu", 0)`."""
 
@@ -71,9 +72,7 @@ def _parse(text: str, index: int | None) -> tuple[str, int | None]:
         raise RuntimeError(f"Invalid device string: '{text}'")
     kind, text_index = found.groups() if found else (text, None)
     if kind not in DEVICE_TYPES and kind not in EXTRA_DEVICE_TYPES:
-        raise RuntimeError(
-            f"Expected one of {', '.join(DEVICE_TYPES)} device type at start of device string: {kind}"
-        )
+        raise RuntimeError(f"Expected one of {', '.join(DEVICE_TYPES)} device type at start of device string: {kind}")
     if index is None:
         return kind, None if text_index is None else int(text_index)
     if text_index is not None:

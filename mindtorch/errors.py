@@ -2,7 +2,6 @@
 
 from typing import Any
 
-
 _HEAP_TYPE = 1 << 9  # the flag of classes made by a class statement; CPython names all others with their module
 
 

@@ -13,7 +13,7 @@ from mindtorch import errors, state
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.nested_data import read
-from mindtorch.tensor import Tensor, extend_tensor, wrap
+from mindtorch.tensor import Tensor, wrap
 
 # A sequence at least this long is always a list of indices, not a subscript that was written as a list.
 _LONG_SEQUENCE = 32
@@ -59,14 +59,6 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         _write_indices(view, indices, value)
     else:
         _write_view(view, value)
-
-
-@extend_tensor
-class IndexMethods:
-    """Subscripts of tensors."""
-
-    __getitem__ = getitem
-    __setitem__ = setitem
 
 
 # -------------------- subscripts --------------------

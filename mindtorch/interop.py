@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch import errors, state
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import from_numpy_dtype
-from mindtorch.tensor import Tensor, wrap
+from mindtorch.tensor import Tensor, autograd_meta, wrap
 
 DLPACK_CPU = 1  # kDLCPU in the DLPack standard
 
@@ -20,6 +20,14 @@ def warn_once(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=3)
 
 
+def fresh(array: np.ndarray) -> Tensor:
+    """A tensor on an array, marked if it is made in inference mode."""
+    tensor = wrap(array)
+    if state.thread.inference:
+        autograd_meta(tensor).inference = True
+    return tensor
+
+
 # -------------------- from NumPy and buffers --------------------
 
 
@@ -27,7 +35,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A tensor that shares the array's memory."""
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {errors.type_name(ndarray)})")
-    return wrap(shareable(ndarray))
+    return fresh(shareable(ndarray))
 
 
 def shareable(array: np.ndarray) -> np.ndarray:
@@ -73,7 +81,7 @@ def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, r
             "will be suppressed for the rest of this program."
         )
     count = _buffer_count(view.nbytes, dtype.itemsize, count, offset)
-    tensor = wrap(np.frombuffer(view, dtype.numpy, count, offset))
+    tensor = fresh(np.frombuffer(view, dtype.numpy, count, offset))
     return require_grad(tensor) if requires_grad else tensor
 
 
@@ -133,7 +141,7 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
                 "you might have already constructed a tensor from it once."
             )
         ext_tensor = _Capsule(ext_tensor)
-    return wrap(shareable(np.from_dlpack(ext_tensor)))
+    return fresh(shareable(np.from_dlpack(ext_tensor)))
 
 
 def to_dlpack(tensor: Tensor) -> Any:

@@ -45,9 +45,7 @@ def _broadcast_pair(a: Shape, b: Shape) -> Shape:
 def check_inplace_shape(out: Any, shape: Shape) -> None:
     """An in-place op cannot change its tensor's shape."""
     if out.shape != shape:
-        raise RuntimeError(
-            f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(shape)}"
-        )
+        raise RuntimeError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(shape)}")
 
 
 # -------------------- strides of a result --------------------

@@ -16,6 +16,7 @@ import numpy as np
 from mindtorch import dtype as dtypes
 from mindtorch import state
 from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.interop import warn_once
 from mindtorch.promotion import promote
 from mindtorch.tensor import Tensor
 
@@ -33,6 +34,11 @@ def read(data: Any, wanted: np.dtype | None = None) -> np.ndarray:
             return reader(data)
     if isinstance(data, str | bytes):
         raise _invalid(data)
+    if isinstance(data, list | tuple) and data and isinstance(data[0], np.ndarray):
+        warn_once(
+            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to "
+            "a single numpy.ndarray with numpy.array() before converting to a tensor."
+        )
     sizes = _sizes(data)
     dtype = _dtype_of(data) if wanted is None else wanted
     leaves: list = []
@@ -87,13 +93,13 @@ def _is_sequence(value: Any) -> bool:
     kind = type(value)
     if kind is list or kind is tuple:
         return True
-    return hasattr(kind, "__getitem__") and not isinstance(value, Tensor | np.generic | dict | str)
+    return hasattr(kind, "__getitem__") and not isinstance(value, Tensor | np.generic | dict)
 
 
 def _sizes(data: Any) -> tuple[int, ...]:
     """The length of the first sequence at every level."""
     sizes: list[int] = []
-    while _is_sequence(data):
+    while _is_sequence(data) and not isinstance(data, str):
         if len(sizes) == MOST_DIMENSIONS:
             raise _too_deep(data)
         sizes.append(len(data))
@@ -110,15 +116,21 @@ def _collect(leaves: list, data: Any, sizes: tuple[int, ...], dim: int) -> None:
     if dim == len(sizes):
         leaves.append(data)
         return
-    if not _is_sequence(data):
-        raise TypeError("not a sequence")
-    if len(data) != sizes[dim]:
-        raise ValueError(f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
+    elements = data if isinstance(data, list | tuple) else _iterated(data)
+    if len(elements) != sizes[dim]:
+        raise ValueError(f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(elements)})")
     if dim == len(sizes) - 1:
-        leaves.extend(data)
+        leaves.extend(elements)
         return
-    for part in data:
-        _collect(leaves, part, sizes, dim + 1)
+    for element in elements:
+        _collect(leaves, element, sizes, dim + 1)
+
+
+def _iterated(data: Any) -> list:
+    try:
+        return list(data)
+    except TypeError:
+        raise TypeError("not a sequence") from None
 
 
 def _too_deep(value: Any) -> ValueError:
@@ -130,9 +142,16 @@ def _too_deep(value: Any) -> ValueError:
 
 def _inferred(elements: Sequence) -> np.dtype:
     """The dtype that holds all elements; that of an empty sequence is the default dtype."""
-    found = {_PLAIN_DTYPES[kind]() for kind in set(map(type, elements)) if kind in _PLAIN_DTYPES}
-    found |= {_dtype_of(element) for element in elements if type(element) not in _PLAIN_DTYPES}
-    return reduce(promote, found) if found else state.default_dtype.numpy
+    kinds = set(map(type, elements))
+    if kinds.issubset(_PLAIN_DTYPES):
+        return reduce(promote, [_PLAIN_DTYPES[kind]() for kind in kinds] or [state.default_dtype.numpy])
+    result = None
+    for element in elements:
+        dtype = _dtype_of(element)
+        result = dtype if result is None else promote(result, dtype)
+        if result == np.complex128:
+            break  # nothing changes this; what follows may well be no number
+    return result
 
 
 _PLAIN_DTYPES: dict[type, Callable[[], np.dtype]] = {
@@ -144,11 +163,13 @@ _PLAIN_DTYPES: dict[type, Callable[[], np.dtype]] = {
 
 
 def _dtype_of(leaf: Any) -> np.dtype:
+    if type(leaf) in _PLAIN_DTYPES:
+        return _PLAIN_DTYPES[type(leaf)]()
     if isinstance(leaf, np.generic):
         return dtypes.from_numpy_dtype(leaf.dtype).numpy
     if isinstance(leaf, Tensor):
         return leaf._array.dtype
-    for kind, dtype in _PLAIN_DTYPES.items():
+    for kind, dtype in _PLAIN_DTYPES.items():  # subclasses; nothing can be a subclass of bool
         if isinstance(leaf, kind):
             return dtype()
     if isinstance(leaf, str | bytes):

@@ -1,6 +1,8 @@
 """Taking over calls: `TorchFunctionMode` and what classes with `__torch_function__` need."""
 
-from mindtorch.dispatch.torch_function import TorchFunctionMode as TorchFunctionMode
-from mindtorch.dispatch.torch_function import handle_torch_function as handle_torch_function
-from mindtorch.dispatch.torch_function import has_torch_function as has_torch_function
-from mindtorch.dispatch.torch_function import without_torch_function as DisableTorchFunctionSubclass
+from mindtorch.dispatch import torch_function
+
+DisableTorchFunctionSubclass = torch_function.without_torch_function
+TorchFunctionMode = torch_function.TorchFunctionMode
+handle_torch_function = torch_function.handle_torch_function
+has_torch_function = torch_function.has_torch_function

@@ -10,6 +10,7 @@ import numpy as np
 
 from mindtorch import dtype as dtypes
 from mindtorch import layout
+from mindtorch.dispatch.forward_ad import tangent_of
 from mindtorch.dtype import dtype
 from mindtorch.tensor import Tensor
 
@@ -250,8 +251,8 @@ def _history(tensor: Tensor) -> list[str]:
     """What autograd and forward AD know about the tensor."""
     name = _grad_fn_name(tensor)
     facts = [f"grad_fn=<{name}>"] if name else ["requires_grad=True"] if tensor.requires_grad else []
-    tangents = tensor._meta.tangents if tensor._meta is not None else None
-    return facts + [f"tangent={tangent}" for tangent in list((tangents or {}).values())[-1:]]
+    tangent = tangent_of(tensor)
+    return facts if tangent is None else [*facts, f"tangent={tangent}"]
 
 
 def _grad_fn_name(tensor: Tensor) -> str | None:

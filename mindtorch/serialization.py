@@ -17,12 +17,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mindtorch import dtype as dtypes
-from mindtorch import layout as layouts
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.device import as_device, device
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype
+from mindtorch.dtype import ALL_DTYPES, dtype
+from mindtorch.layout import layout, sparse_coo, sparse_csr, strided
 from mindtorch.nn.parameter import Parameter
 from mindtorch.size import Size
 from mindtorch.storage import UntypedStorage, array_on, storage_of
@@ -74,7 +73,7 @@ def _load_parameter(data: Tensor, requires_grad: bool, hooks: Any = None) -> Par
     return Parameter(data, requires_grad)
 
 
-def _load_sparse(layout: layouts.layout, data: tuple) -> Tensor:
+def _load_sparse(layout: layout, data: tuple) -> Tensor:
     indices, values, size, *coalesced = data
     return wrap(SparseArray(indices._array, values._array, tuple(size), bool(coalesced and coalesced[0])))
 
@@ -83,8 +82,8 @@ def _storage_from_bytes(data: bytes) -> UntypedStorage:
     return storage_of(np.frombuffer(bytearray(data), np.uint8))
 
 
-_LAYOUTS = {str(each): each for each in (layouts.strided, layouts.sparse_coo, layouts.sparse_csr)}
-_STORAGE_TYPES = {each.storage_name + "Storage": each for each in dtypes.ALL_DTYPES}
+_LAYOUTS = {str(each): each for each in (strided, sparse_coo, sparse_csr)}
+_STORAGE_TYPES = {each.storage_name + "Storage": each for each in ALL_DTYPES}
 
 # What the names in a file stand for. All of it is safe to call with any arguments.
 SAFE_GLOBALS: dict[tuple[str, str], Any] = {
@@ -107,7 +106,7 @@ SAFE_GLOBALS: dict[tuple[str, str], Any] = {
     ("__builtin__", "set"): set,
     ("_codecs", "encode"): lambda text, encoding: text.encode(encoding),
     **{("torch", name): element_type for name, element_type in _STORAGE_TYPES.items()},
-    **{("torch", str(each).removeprefix("torch.")): each for each in dtypes.ALL_DTYPES},
+    **{("torch", str(each).removeprefix("torch.")): each for each in ALL_DTYPES},
 }
 
 # The types whose objects may be given attributes.
@@ -216,7 +215,7 @@ _TORCH_REDUCERS: dict[type, Callable[[Any], Any]] = {
     Parameter: _torch_parameter,
     Size: lambda size: (TorchName("torch", "Size"), (tuple(size),)),
     device: lambda place: (TorchName("torch", "device"), place.__reduce__()[1]),
-    layouts.layout: lambda layout: (TorchName("torch.serialization", "_get_layout"), (str(layout),)),
+    layout: lambda value: (TorchName("torch.serialization", "_get_layout"), (str(value),)),
 }
 
 

@@ -53,7 +53,5 @@ def _checked_size(position: int, size: Any) -> int:
     if type(size) is int:
         return size
     if isinstance(size, (str, bytes, float)) or not hasattr(size, "__index__"):
-        raise TypeError(
-            f"torch.Size() takes an iterable of 'int' (item {position} is '{errors.type_name(size)}')"
-        )
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{errors.type_name(size)}')")
     return size.__index__()

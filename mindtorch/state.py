@@ -1,8 +1,8 @@
 """What is switched on: per thread (`thread`) and in the process (`interceptors`, the default dtype).
 
 Every generated function reads `state.interceptors` first. It counts whatever needs to look at calls (dispatch trace,
-modes, `__torch_function__` classes, forward-AD levels, anomaly mode, saved-tensor hooks, inference mode); in an ordinary
-program it is 0 and the calls go straight through.
+modes, `__torch_function__` classes, forward-AD levels, anomaly mode, saved-tensor hooks, inference mode); in an
+ordinary program it is 0 and the calls go straight through.
 """
 
 import threading

@@ -1,7 +1,7 @@
 """Storage: the memory that a tensor and its views look at.
 
-Nothing is stored for it in a tensor. The root buffer of the tensor's array is the storage; an object for it is made when
-somebody asks, and the same object is given as long as it lives.
+Nothing is stored for it in a tensor. The root buffer of the tensor's array is the storage; an object for it is made
+when somebody asks, and the same object is given as long as it lives.
 """
 
 import warnings
@@ -107,7 +107,8 @@ class UntypedStorage:
         return id(self._root)
 
     def __repr__(self) -> str:
-        lines = "".join(f" {byte}\n" for byte in self.tolist())
+        has_data = isinstance(self._root, np.ndarray)
+        lines = "".join(f" {byte}\n" for byte in self.tolist()) if has_data else "...\n"
         return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
 
 
@@ -209,5 +210,3 @@ def array_on(storage: UntypedStorage, element_type: Dtype, offset: int, shape: t
         offset=offset * itemsize,
         strides=[stride * itemsize for stride in strides],
     )
-
-

@@ -29,6 +29,15 @@ _new = object.__new__
 _thread = state.thread
 
 
+class read_only(property):
+    """A property whose refusal to be written has torch's text."""
+
+    def __set__(self, tensor: Any, value: Any = None) -> None:
+        raise AttributeError(f"attribute '{self.fget.__name__}' of 'torch._C.TensorBase' objects is not writable")
+
+    __delete__ = __set__
+
+
 class Tensor:
     """A multi-dimensional array with automatic differentiation."""
 
@@ -41,11 +50,11 @@ class Tensor:
 
     # -------------------- shape and memory --------------------
 
-    @property
+    @read_only
     def shape(self) -> Size:
         return size_of(self._array.shape)
 
-    @property
+    @read_only
     def ndim(self) -> int:
         return self._array.ndim
 
@@ -76,11 +85,11 @@ class Tensor:
     def element_size(self) -> int:
         return self._array.itemsize
 
-    @property
+    @read_only
     def itemsize(self) -> int:
         return self._array.itemsize
 
-    @property
+    @read_only
     def nbytes(self) -> int:
         return self._array.size * self._array.itemsize
 
@@ -95,7 +104,7 @@ class Tensor:
 
     # -------------------- kind of elements, device, layout --------------------
 
-    @property
+    @read_only
     def dtype(self) -> Dtype:
         return FROM_NUMPY[self._array.dtype]
 
@@ -108,7 +117,7 @@ class Tensor:
     def is_signed(self) -> bool:
         return self.dtype.is_signed
 
-    @property
+    @read_only
     def device(self) -> Device:
         array = self._array
         return CPU if type(array) is np.ndarray else array.device
@@ -117,40 +126,40 @@ class Tensor:
         index = self.device.index
         return -1 if index is None else index
 
-    @property
+    @read_only
     def is_cpu(self) -> bool:
         return self.device.type == "cpu"
 
-    @property
+    @read_only
     def is_meta(self) -> bool:
         return self.device.type == "meta"
 
-    @property
+    @read_only
     def is_npu(self) -> bool:
         return self.device.type == "npu"
 
-    @property
+    @read_only
     def is_cuda(self) -> bool:
         return self.device.type == "cuda"
 
-    @property
+    @read_only
     def layout(self) -> Layout:
         return getattr(self._array, "layout", strided)
 
-    @property
+    @read_only
     def is_sparse(self) -> bool:
         return self.layout is sparse_coo
 
     # -------------------- versions and views --------------------
 
-    @property
+    @read_only
     def _version(self) -> int:
         if self._meta is not None and self._meta.inference:
             raise RuntimeError("Inference tensors do not track version counter.")
         counter = self._version_counter
         return 0 if counter is None else counter[0]
 
-    @property
+    @read_only
     def _base(self) -> "Tensor | None":
         return None if self._meta is None else self._meta.base
 
@@ -159,6 +168,10 @@ class Tensor:
 
     def is_inference(self) -> bool:
         return self._meta is not None and self._meta.inference
+
+    is_mkldnn = is_mps = is_nested = is_quantized = is_vulkan = is_xla = is_xpu = (
+        False  # kinds that exist in torch only
+    )
 
     # -------------------- identity --------------------
 

@@ -64,6 +64,8 @@ def differentiable_arguments(op: Op) -> set[str]:
 
 
 def _plain(T, data, dtype):
+    if not data.size:  # NumPy's empty arrays have strides of their own
+        return T.zeros(data.shape, dtype=getattr(T, dtype))
     if dtype == "bfloat16":
         return T.from_numpy(np.ascontiguousarray(data, np.float32)).to(T.bfloat16)
     return T.from_numpy(np.array(data, dtype=dtype, order="C"))

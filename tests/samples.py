@@ -215,6 +215,14 @@ def binary_alpha(make):
 
 
 @samples
+def binary_alpha_tensors(make):
+    for x, y in every_pair(make):
+        yield call(x, y)
+    if make.dtype != "bool":
+        yield call(make(2, 3), make(3), alpha=2)
+
+
+@samples
 def binary_number(make):
     numbers = [2, 0, True] if not (make.is_float or make.is_complex) else [2, 0.5, -1.5, True]
     for number in numbers:
@@ -844,9 +852,9 @@ def repeat(make):
 
 @samples
 def roll(make):
-    yield call(make(5), 2)
-    yield call(make(2, 3), (1, -1), (0, 1))
-    yield call(make(2, 3), 1, 1)
+    yield call(make(5), [2])
+    yield call(make(2, 3), [1, -1], [0, 1])
+    yield call(make(2, 3), [1], [1])
 
 
 @samples
@@ -942,27 +950,27 @@ def convolution(make):
 @samples
 def conv1d(make):
     yield call(make(2, 3, 7), make(4, 3, 3), make(4))
-    yield call(make(3, 7), make(4, 3, 3), None, 2, 1)
+    yield call(make(3, 7), make(4, 3, 3), None, [2], [1])
 
 
 @samples
 def conv2d(make):
     yield call(make(2, 3, 5, 6), make(4, 3, 3, 3), make(4))
-    yield call(make(2, 4, 5, 6), make(4, 2, 3, 2), None, 2, (1, 0), 1, 2)
-    yield call(make(3, 5, 6), make(4, 3, 2, 2), make(4), padding=1)
+    yield call(make(2, 4, 5, 6), make(4, 2, 3, 2), None, [2, 2], [1, 0], [1, 1], 2)
+    yield call(make(3, 5, 6), make(4, 3, 2, 2), make(4), padding=[1, 1])
 
 
 @samples
 def conv_transpose2d(make):
-    yield call(make(2, 3, 4, 4), make(3, 2, 3, 3), make(2), 2, 1, 1)
-    yield call(make(2, 4, 3, 3), make(4, 2, 2, 2), None, 1, 0, 0, 2)
+    yield call(make(2, 3, 4, 4), make(3, 2, 3, 3), make(2), [2, 2], [1, 1], [1, 1])
+    yield call(make(2, 4, 3, 3), make(4, 2, 2, 2), None, [1, 1], [0, 0], [0, 0], 2)
 
 
 @samples
 def max_pool2d(make):
-    yield call(spread(make, 2, 3, 6, 6), 2)
+    yield call(spread(make, 2, 3, 6, 6), [2, 2])
     yield call(spread(make, 1, 2, 7, 5), (3, 2), (2, 1), (1, 0))
-    yield call(spread(make, 2, 5, 5), 2, 2, 0, 1, True)
+    yield call(spread(make, 2, 5, 5), [2, 2], [2, 2], [0, 0], [1, 1], True)
 
 
 def spread(make, *shape):
@@ -973,9 +981,9 @@ def spread(make, *shape):
 
 @samples
 def avg_pool2d(make):
-    yield call(make(2, 3, 6, 6), 2)
-    yield call(make(1, 2, 7, 5), (3, 2), (2, 1), (1, 0), False, False)
-    yield call(make(2, 5, 5), 2, 2, 0, True, True, 3)
+    yield call(make(2, 3, 6, 6), [2, 2])
+    yield call(make(1, 2, 7, 5), [3, 2], [2, 1], [1, 0], False, False)
+    yield call(make(2, 5, 5), [2, 2], [2, 2], [0, 0], True, True, 3)
 
 
 @samples

@@ -105,5 +105,7 @@ def _visit(module: str, graph: dict[str, set[str]], path: list[str], done: set[s
 def test_no_imports_inside_functions(module):
     tree = ast.parse(MODULES[module].read_text())
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    hidden = [node.lineno for each in functions for node in ast.walk(each) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    hidden = [
+        node.lineno for each in functions for node in ast.walk(each) if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
     assert not hidden, f"imports inside functions at lines {hidden}"

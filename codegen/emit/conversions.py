@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from codegen.emit.signatures import is_int_list, variadic_argument
 from codegen.model import Argument, ListType, Op
+from codegen.render import tuple_of
 
 # By schema type: the types that need no conversion, and the function that converts all others.
 _PLAIN = {
@@ -81,7 +82,7 @@ def _convert_value(op: Op, argument: Argument) -> list[str]:
 
 
 def _convert_int_list(op: Op, argument: Argument) -> list[str]:
-    """``int[2]`` takes a single int for all its elements; a plain tuple is taken as it is."""
+    """``int[2]`` takes a single int for all its elements, and None for an empty default; a tuple is taken as it is."""
     name = argument.python_name
     kind = argument.type.without_optional
     assert isinstance(kind, ListType)
@@ -89,8 +90,9 @@ def _convert_int_list(op: Op, argument: Argument) -> list[str]:
     convert = [f"if {unless_none}type({name}) is not tuple:", f"    {name} = {_call('ints_of', name, op, argument)}"]
     if kind.size is None:
         return convert
-    elements = f"({name},)" if kind.size == 1 else f"({', '.join([name] * kind.size)})"
-    return [f"if type({name}) is int:", f"    {name} = {elements}", f"el{convert[0]}", convert[1]]
+    single = [f"if type({name}) is int:", f"    {name} = {tuple_of([name] * kind.size)}"]
+    nothing = [f"elif {name} is None:", f"    {name} = ()"] if argument.default == "[]" else []
+    return [*single, *nothing, f"el{convert[0]}", convert[1]]
 
 
 def _call(convert: str, value: str, op: Op, argument: Argument) -> str:

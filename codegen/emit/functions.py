@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from codegen.emit.conversions import conversions, takes_number, tensor_checks
 from codegen.emit.names import array_name, comma_separated, function_name, kernel_table, root_of
 from codegen.emit.recording import Recording, recording_of, refused_operands
-from codegen.emit.signatures import Signature, generator_twin, python_default, signature_of, takes_requires_grad
+from codegen.emit.signatures import (
+    Signature,
+    generator_twin,
+    has_reject,
+    python_default,
+    signature_of,
+    takes_requires_grad,
+)
 from codegen.kernels import composite_file
 from codegen.model import Argument, Model, Op
 from codegen.render import tuple_of
@@ -76,7 +83,7 @@ def function_of(model: Model, op: Op) -> Function:
     name = function_name(model, op)
     composite, public = op.is_composite, is_called_by_users(model, op)
     signature = signature_of(model, op, public=public)
-    reject = f"{'_reject' if public and op.operators else 'raise_bad_argument'}({name}, {signature.passed})"
+    reject = f"{'_reject' if has_reject(op, public) else 'raise_bad_argument'}({name}, {signature.passed})"
     shape = _shape(model, op)
     out, twin = model.variant(op, "out"), generator_twin(model, op)
     composite_call, written_out = _composite_call(model, op) if composite else ("", False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.emit.names import visible_overloads
+from codegen.emit.names import function_name, visible_overloads
+from codegen.emit.resolvers import serves_operators
 from codegen.emit.signatures import Signature, signature_of
 from codegen.model import Model, Op
 from codegen.render import python_module, render
@@ -15,11 +16,14 @@ IMPORTS = {"extend_tensor": "mindtorch.tensor", "as_operator": "mindtorch.dispat
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method: the function itself, or a function that puts ``self`` where the schema has it."""
+    """A method: the function itself, or with a signature one that puts ``self`` where the schema has it.
+
+    ``operators`` are the Python operators, each with the function that it calls.
+    """
 
     name: str
     function: str
-    operators: tuple[str, ...]
+    operators: tuple[tuple[str, str], ...]
     signature: Signature | None
     passed: str
 
@@ -54,13 +58,22 @@ def _is_written_by_hand(op: Op) -> bool:
 
 def _methods(model: Model, family: str) -> Iterator[Method]:
     for name, overloads in method_groups(model, family):
-        operators = tuple(operator for op in overloads for operator in op.operators)
+        operators = [(operator, _operator(model, op)) for op in overloads for operator in op.operators]
         shown = name if any(op.is_method for op in overloads) else ""
         first = next((op for op in overloads if op.is_method), overloads[0])
         moved = shown and first.schema.positional[0].name != "self"
         signature = _behind_self(signature_of(model, first, public=False)) if moved else None
         passed = ", ".join(_passed(first)) if moved else ""
-        yield Method(shown, f"{family}_ops.{name}", operators, signature, passed)
+        yield Method(shown, f"{family}_ops.{name}", tuple(operators), signature, passed)
+
+
+def _operator(model: Model, op: Op) -> str:
+    """What an operator is: the resolver, or the function of an op that takes numbers itself.
+
+    One with an operand gives NotImplemented instead of an error.
+    """
+    function = f"{op.family}_ops.{op.schema.name if serves_operators(op) else function_name(model, op)}"
+    return f"as_operator({function})" if len(op.schema.positional) > 1 else function
 
 
 def _passed(op: Op) -> Iterator[str]:

@@ -64,7 +64,15 @@ class NodeClass:
 
     @property
     def no_gradients(self) -> str:
+        """What ``apply`` gives when there is no gradient: None for every edge, of which a list of tensors has many."""
+        if any(result.startswith("*") for result in self.results):
+            return "(None,) * len(node.next_edges)"
         return tuple_of("None" for _ in self.results)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether no derivative is implemented at all."""
+        return len(self.gradients) == 1 and not self.gradients[0].expression
 
     @property
     def is_one_formula(self) -> bool:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from codegen.emit.names import comma_separated, function_name, visible_overloads
 from codegen.emit.signatures import (
-    NUMPY_SPELLINGS,
     Parameter,
     Signature,
     alias_parameters,
@@ -93,6 +92,11 @@ def resolver_of(model: Model, name: str) -> Resolver | None:
     return _Merge(overloads).resolver(name)
 
 
+def serves_operators(op: Op) -> bool:
+    """Whether Python's operators call the resolver: an op that takes numbers itself is called directly."""
+    return bool(op.operators) and not op.numbers
+
+
 def _tensors_first(overload: Overload) -> int:
     """torch's order: overloads that take more tensors come first."""
     return -sum(argument.type.is_tensor for argument in overload.op.schema.inputs)
@@ -133,13 +137,17 @@ def _matching_resolver(name: str, overloads: Sequence[Overload]) -> Resolver:
         name=name,
         form="matching",
         schemas=_docstrings(overloads),
-        signature=Signature(()),
+        signature=Signature(tuple(alias_parameters([Parameter(name, ABSENT) for name in _argument_names(overloads)]))),
         functions=_functions(overloads),
         moves=(),
         branches=(Branch("matching", ""),),
         given="",
         has_operators=False,
     )
+
+
+def _argument_names(overloads: Sequence[Overload]) -> list[str]:
+    return list(dict.fromkeys(a.python_name for overload in overloads for a in overload.op.schema.inputs))
 
 
 # -------------------- shifted --------------------
@@ -181,7 +189,7 @@ def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overloa
         functions=_functions(overloads),
         moves=(),
         branches=tuple(branches),
-        given=comma_separated(required),
+        given=tuple_of(required),
         has_operators=False,
     )
 
@@ -215,7 +223,7 @@ class _Merge:
         self.absentable = {parameter.name for parameter in self.parameters if parameter.default == ABSENT}
 
     def resolver(self, name: str) -> Resolver:
-        has_operators = any(overload.op.operators for overload in self.overloads)
+        has_operators = any(serves_operators(overload.op) for overload in self.overloads)
         parameters = self.parameters + alias_parameters(self.parameters)
         if has_operators:
             parameters.append(Parameter("_reject", "raise_no_overload", True))
@@ -283,26 +291,31 @@ class _Merge:
     # branches
 
     def _branches(self, order: Sequence[Overload]) -> list[Branch]:
-        return [Branch(self._condition(overload, i), self._call(overload)) for i, overload in enumerate(order)]
+        return [Branch(self._condition(overload), self._call(overload)) for overload in order]
 
-    def _condition(self, overload: Overload, place: int) -> str:
-        tests = [self._presence(overload, parameter) for parameter in self.parameters]
+    def _condition(self, overload: Overload) -> str:
+        """What must be there, then what must not."""
+        taken = [parameter for parameter in self.parameters if overload.takes(parameter.name)]
+        unused = [parameter for parameter in self.parameters if parameter not in taken]
+        tests = [self._presence(overload, parameter) for parameter in taken]
+        tests += [self._absence(parameter) for parameter in unused]
         return " and ".join(test for test in tests if test)
 
     def _presence(self, overload: Overload, parameter: Parameter) -> str:
         """The test on one parameter that the overload makes, empty when it takes whatever comes."""
         name = parameter.name
-        if not overload.takes(name):
-            return self._unused(parameter)
         argument = overload.argument(name)
         if argument is not None and self._tells_apart(name):
             return self._type_test(overload, argument)
         return f"{name} is not {ABSENT}" if parameter.default == ABSENT and overload.requires(name) else ""
 
-    def _unused(self, parameter: Parameter) -> str:
-        """A parameter that the overload has not must have been left out."""
-        tests = {ABSENT: "", None: "", "None": f"{parameter.name} is None", "False": f"not {parameter.name}"}
-        return tests.get(parameter.default, "")
+    def _absence(self, parameter: Parameter) -> str:
+        """The test that a parameter which the overload has not was left out."""
+        name = parameter.name
+        if parameter.default == ABSENT:
+            return f"{name} is {ABSENT}" if self._tells_apart(name) else ""  # else an earlier branch has looked at it
+        tests = {"None": f"{name} is None", "False": f"not {name}"}
+        return tests.get(str(parameter.default), "")
 
     def _tells_apart(self, name: str) -> bool:
         kinds = {str(argument.type) for overload in self.overloads if (argument := overload.argument(name))}
@@ -325,8 +338,8 @@ class _Merge:
 
     def _given(self) -> str:
         """The arguments that an error message shows."""
-        shown = [p.name for p in self.parameters if p.default in (None, ABSENT)]
-        return comma_separated(shown + ([f"*{self.rest}"] if self.rest else []))
+        shown = [*self.slots, *self.renamed] + ([f"*{self.rest}"] if self.rest else [])
+        return tuple_of(shown)
 
 
 _TYPE_TESTS = {
@@ -352,7 +365,3 @@ def _is_of_type(argument: Argument, name: str, exact: bool = False) -> str:
     if exact and kind.base == "Scalar":
         test = f"isinstance(as_operand({name}), WrappedNumber)"
     return f"({name} is None or {test})" if kind.is_optional else test
-
-
-def spelled_like_numpy(name: str) -> bool:
-    return name in NUMPY_SPELLINGS.values()

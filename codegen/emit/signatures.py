@@ -90,6 +90,11 @@ def parameter_of(argument: Argument) -> Parameter:
     return Parameter(argument.python_name, default, argument.kwarg_only)
 
 
+def has_reject(op: Op, public: bool) -> bool:
+    """Whether Python's operators call the function itself, and say what happens to an operand that it doesn't take."""
+    return bool(op.operators) and len(op.schema.positional) > 1 and (public or bool(op.numbers))
+
+
 def variadic_argument(schema: FunctionSchema) -> Argument | None:
     """The list argument that may also be written as separate ints: ``x.view(2, 3)``, ``zeros(2, 3)``.
 
@@ -115,7 +120,7 @@ def takes_requires_grad(op: Op) -> bool:
 def signature_of(model: Model, op: Op, *, public: bool) -> Signature:
     """The signature of an op's function.
 
-    ``public``: users call it, and not a resolver, so that it knows NumPy's spellings and serves Python's operators.
+    ``public``: users call it, and not a resolver, so that it knows NumPy's spellings.
     """
     schema = op.schema
     parameters = [parameter_of(argument) for argument in schema.positional]
@@ -132,7 +137,7 @@ def signature_of(model: Model, op: Op, *, public: bool) -> Signature:
         parameters.append(Parameter("requires_grad", "False", True))
     if public:
         parameters += alias_parameters(parameters)
-    if public and op.operators:
+    if has_reject(op, public):
         parameters.append(Parameter("_reject", "raise_bad_argument", True))
     variadic = variadic_argument(schema)
     return Signature(tuple(parameters), f"more_{variadic.python_name}" if variadic else None)

@@ -16,7 +16,6 @@ def clone(result, arguments, tangents):
 
 def copy_(result, arguments, tangents):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
-    _, _, _ = arguments
     input_t, src_t, _ = tangents
     if input_t is None:
         input_t = 0
@@ -42,14 +41,12 @@ def _to_copy(result, arguments, tangents):
 
 def fill_Scalar(result, arguments, tangents):
     """fill.Scalar(Tensor self, Scalar value) -> Tensor"""
-    _, _ = arguments
     input_t, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def fill_Tensor(result, arguments, tangents):
     """fill.Tensor(Tensor self, Tensor value) -> Tensor"""
-    _, _ = arguments
     input_t, value_t = tangents
     if input_t is None:
         input_t = 0
@@ -60,14 +57,12 @@ def fill_Tensor(result, arguments, tangents):
 
 def zero_(result, arguments, tangents):
     """zero_(Tensor(a!) self) -> Tensor(a!)"""
-    (_,) = arguments
     (input_t,) = tangents
     return ops.zeros_like(input_t)
 
 
 def complex(result, arguments, tangents):
     """complex(Tensor real, Tensor imag) -> Tensor"""
-    _, _ = arguments
     real_t, imag_t = tangents
     if real_t is None:
         real_t = 0

@@ -22,7 +22,6 @@ def convolution(result, arguments, tangents):
 
 def max_pool2d_with_indices(result, arguments, tangents):
     """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
-    _, _, _, _, _, _ = arguments
     input_t, _, _, _, _, _ = tangents
     return (max_pool_pick(input_t, result[1]), None)
 

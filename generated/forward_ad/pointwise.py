@@ -112,7 +112,6 @@ def remainder_Tensor(result, arguments, tangents):
 
 def remainder_Scalar(result, arguments, tangents):
     """remainder.Scalar(Tensor self, Scalar other) -> Tensor"""
-    _, _ = arguments
     input_t, _ = tangents
     grad = conj(input_t)
     return conj(grad)
@@ -150,7 +149,6 @@ def pow_Scalar(result, arguments, tangents):
 
 def neg(result, arguments, tangents):
     """neg(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     return functions.neg(input_t)
 
@@ -171,7 +169,6 @@ def sgn(result, arguments, tangents):
 
 def sign(result, arguments, tangents):
     """sign(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -186,14 +183,12 @@ def angle(result, arguments, tangents):
 
 def _conj_physical(result, arguments, tangents):
     """_conj_physical(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     return input_t.conj_physical()
 
 
 def exp(result, arguments, tangents):
     """exp(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(grad * conj(result))
@@ -201,7 +196,6 @@ def exp(result, arguments, tangents):
 
 def expm1(result, arguments, tangents):
     """expm1(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(grad * (conj(result) + 1))
@@ -233,7 +227,6 @@ def log1p(result, arguments, tangents):
 
 def sqrt(result, arguments, tangents):
     """sqrt(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(grad / (2 * conj(result)))
@@ -241,7 +234,6 @@ def sqrt(result, arguments, tangents):
 
 def rsqrt(result, arguments, tangents):
     """rsqrt(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(-0.5 * grad * conj(result.pow(3)))
@@ -249,7 +241,6 @@ def rsqrt(result, arguments, tangents):
 
 def reciprocal(result, arguments, tangents):
     """reciprocal(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(-grad * conj(result * result))
@@ -273,7 +264,6 @@ def cos(result, arguments, tangents):
 
 def tan(result, arguments, tangents):
     """tan(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(grad * conj(1 + result.pow(2)))
@@ -281,7 +271,6 @@ def tan(result, arguments, tangents):
 
 def tanh(result, arguments, tangents):
     """tanh(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.tanh_backward(grad, result))
@@ -300,7 +289,6 @@ def tanh_backward(result, arguments, tangents):
 
 def sigmoid(result, arguments, tangents):
     """sigmoid(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.sigmoid_backward(grad, result))
@@ -319,7 +307,6 @@ def sigmoid_backward(result, arguments, tangents):
 
 def floor(result, arguments, tangents):
     """floor(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -327,7 +314,6 @@ def floor(result, arguments, tangents):
 
 def ceil(result, arguments, tangents):
     """ceil(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -335,7 +321,6 @@ def ceil(result, arguments, tangents):
 
 def round_default(result, arguments, tangents):
     """round(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -343,7 +328,6 @@ def round_default(result, arguments, tangents):
 
 def round_decimals(result, arguments, tangents):
     """round.decimals(Tensor self, *, int decimals) -> Tensor"""
-    _, _ = arguments
     input_t, _ = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -351,7 +335,6 @@ def round_decimals(result, arguments, tangents):
 
 def trunc(result, arguments, tangents):
     """trunc(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.zeros_like(grad))
@@ -359,7 +342,6 @@ def trunc(result, arguments, tangents):
 
 def relu(result, arguments, tangents):
     """relu(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(ops.threshold_backward(grad, result, 0))

@@ -7,62 +7,53 @@ from mindtorch.dispatch import ops
 
 def uniform_(result, arguments, tangents):
     """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
-    _, _, _, _ = arguments
     input_t, _, _, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def normal_(result, arguments, tangents):
     """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)"""
-    _, _, _, _ = arguments
     input_t, _, _, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def bernoulli__float(result, arguments, tangents):
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
-    _, _, _ = arguments
     input_t, _, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def bernoulli__Tensor(result, arguments, tangents):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
-    _, _, _ = arguments
     input_t, _, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def bernoulli(result, arguments, tangents):
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
-    _, _ = arguments
     input_t, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def random__default(result, arguments, tangents):
     """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
-    _, _ = arguments
     input_t, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def random__to(result, arguments, tangents):
     """random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"""
-    _, _, _ = arguments
     input_t, _, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def random__from(result, arguments, tangents):
     """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
-    _, _, _, _ = arguments
     input_t, _, _, _ = tangents
     return ops.zeros_like(input_t)
 
 
 def exponential_(result, arguments, tangents):
     """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"""
-    _, _, _ = arguments
     input_t, _, _ = tangents
     return ops.zeros_like(input_t)

@@ -24,7 +24,6 @@ def erfc(result, arguments, tangents):
 
 def erfinv(result, arguments, tangents):
     """erfinv(Tensor self) -> Tensor"""
-    (_,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(0.5 * SQRT_PI * result.pow(2).exp() * grad)

@@ -7,7 +7,6 @@ from mindtorch._generated.ops import view as functions
 
 def alias(result, arguments, tangents):
     """alias(Tensor(a) self) -> Tensor(a)"""
-    (_,) = arguments
     (input_t,) = tangents
     return functions.alias(input_t)
 
@@ -35,7 +34,6 @@ def transpose(result, arguments, tangents):
 
 def t(result, arguments, tangents):
     """t(Tensor(a) self) -> Tensor(a)"""
-    (_,) = arguments
     (input_t,) = tangents
     return functions.t(input_t)
 
@@ -56,7 +54,6 @@ def expand(result, arguments, tangents):
 
 def squeeze_default(result, arguments, tangents):
     """squeeze(Tensor(a) self) -> Tensor(a)"""
-    (_,) = arguments
     (input_t,) = tangents
     return functions.squeeze_default(input_t)
 
@@ -140,14 +137,12 @@ def as_strided(result, arguments, tangents):
 
 def view_as_real(result, arguments, tangents):
     """view_as_real(Tensor(a) self) -> Tensor(a)"""
-    (_,) = arguments
     (input_t,) = tangents
     return functions.view_as_real(input_t)
 
 
 def view_as_complex(result, arguments, tangents):
     """view_as_complex(Tensor(a) self) -> Tensor(a)"""
-    (_,) = arguments
     (input_t,) = tangents
     return functions.view_as_complex(input_t)
 

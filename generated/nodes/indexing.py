@@ -155,7 +155,7 @@ class CatBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
-            return (None,)
+            return (None,) * len(node.next_edges)
         tensors_grad = cat_backward(grad, node.tensors_shapes, node.dim)
         return (*tensors_grad,)
 
@@ -165,7 +165,7 @@ class StackBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
-            return (None,)
+            return (None,) * len(node.next_edges)
         tensors_grad = grad.unbind(node.dim)
         return (*tensors_grad,)
 

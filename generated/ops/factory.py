@@ -1111,7 +1111,7 @@ def fill(input, value):
         return fill_Tensor(input, value)
     if as_operand(value) is not None:
         return fill_Scalar(input, value)
-    given = [value for value in (input, value) if value is not ...]
+    given = [value for value in (input, value) if value is not ... and value is not None]
     return raise_no_overload((fill_Tensor, fill_Scalar), given, {})
 
 
@@ -1146,7 +1146,7 @@ def fill_(input, value):
         return fill__Tensor(input, value)
     if as_operand(value) is not None:
         return fill__Scalar(input, value)
-    given = [value for value in (input, value) if value is not ...]
+    given = [value for value in (input, value) if value is not ... and value is not None]
     return raise_no_overload((fill__Tensor, fill__Scalar), given, {})
 
 

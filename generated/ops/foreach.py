@@ -46,7 +46,7 @@ def _foreach_add(input, scalar=..., *, other=..., alpha=1):
         return _foreach_add_Scalar(input, scalar)
     if other is not ...:
         return _foreach_add_List(input, other, alpha=alpha)
-    given = [value for value in (input, scalar, other) if value is not ...]
+    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
     return raise_no_overload((_foreach_add_Scalar, _foreach_add_List), given, {})
 
 
@@ -69,7 +69,7 @@ def _foreach_add_(input, scalar=..., *, other=..., alpha=1):
         return _foreach_add__Scalar(input, scalar)
     if other is not ...:
         return _foreach_add__List(input, other, alpha=alpha)
-    given = [value for value in (input, scalar, other) if value is not ...]
+    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
     return raise_no_overload((_foreach_add__Scalar, _foreach_add__List), given, {})
 
 
@@ -110,7 +110,7 @@ def _foreach_sub(input, other=..., *, scalar=..., alpha=1):
         return _foreach_sub_List(input, other, alpha=alpha)
     if scalar is not ...:
         return _foreach_sub_Scalar(input, scalar)
-    given = [value for value in (input, other, scalar) if value is not ...]
+    given = [value for value in (input, other, scalar) if value is not ... and value is not None]
     return raise_no_overload((_foreach_sub_List, _foreach_sub_Scalar), given, {})
 
 
@@ -133,7 +133,7 @@ def _foreach_sub_(input, other=..., *, scalar=..., alpha=1):
         return _foreach_sub__List(input, other, alpha=alpha)
     if scalar is not ...:
         return _foreach_sub__Scalar(input, scalar)
-    given = [value for value in (input, other, scalar) if value is not ...]
+    given = [value for value in (input, other, scalar) if value is not ... and value is not None]
     return raise_no_overload((_foreach_sub__List, _foreach_sub__Scalar), given, {})
 
 
@@ -172,7 +172,7 @@ def _foreach_mul(input, scalar=..., *, other=...):
         return _foreach_mul_Scalar(input, scalar)
     if other is not ...:
         return _foreach_mul_List(input, other)
-    given = [value for value in (input, scalar, other) if value is not ...]
+    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
     return raise_no_overload((_foreach_mul_Scalar, _foreach_mul_List), given, {})
 
 
@@ -193,7 +193,7 @@ def _foreach_mul_(input, scalar=..., *, other=...):
         return _foreach_mul__Scalar(input, scalar)
     if other is not ...:
         return _foreach_mul__List(input, other)
-    given = [value for value in (input, scalar, other) if value is not ...]
+    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
     return raise_no_overload((_foreach_mul__Scalar, _foreach_mul__List), given, {})
 
 
@@ -232,7 +232,7 @@ def _foreach_div(input, scalar=..., *, other=...):
         return _foreach_div_Scalar(input, scalar)
     if other is not ...:
         return _foreach_div_List(input, other)
-    given = [value for value in (input, scalar, other) if value is not ...]
+    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
     return raise_no_overload((_foreach_div_Scalar, _foreach_div_List), given, {})
 
 
@@ -253,7 +253,7 @@ def _foreach_div_(input, scalar=..., *, other=...):
         return _foreach_div__Scalar(input, scalar)
     if other is not ...:
         return _foreach_div__List(input, other)
-    given = [value for value in (input, scalar, other) if value is not ...]
+    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
     return raise_no_overload((_foreach_div__Scalar, _foreach_div__List), given, {})
 
 

@@ -383,7 +383,7 @@ def scatter(input, dim, index, src=..., *, value=..., out=None):
         return scatter_src(input, dim, index, src, out=out)
     if value is not ...:
         return scatter_value(input, dim, index, value, out=out)
-    given = [value for value in (input, dim, index, src, value) if value is not ...]
+    given = [value for value in (input, dim, index, src, value) if value is not ... and value is not None]
     return raise_no_overload((scatter_src, scatter_value), given, {})
 
 
@@ -423,7 +423,7 @@ def scatter_(input, dim, index, src=..., *, value=...):
         return scatter__src(input, dim, index, src)
     if value is not ...:
         return scatter__value(input, dim, index, value)
-    given = [value for value in (input, dim, index, src, value) if value is not ...]
+    given = [value for value in (input, dim, index, src, value) if value is not ... and value is not None]
     return raise_no_overload((scatter__src, scatter__value), given, {})
 
 
@@ -815,6 +815,8 @@ def roll(input, shifts, dims=()):
         shifts = ints_of(shifts, "roll", "shifts", 2)
     if type(dims) is int:
         dims = (dims,)
+    elif dims is None:
+        dims = ()
     elif type(dims) is not tuple:
         dims = ints_of(dims, "roll", "dims", 3)
     try:

@@ -11,7 +11,6 @@ from mindtorch.composite import linalg as composite
 from mindtorch.dispatch.arguments import ints_of, raise_bad_argument, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.errors import missing_kernel
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap
 
@@ -450,7 +449,7 @@ def einsum(equation, tensors, *, path=None):
         return call(einsum, equation, tensors, path=path)
     if path is not None and type(path) is not tuple:
         path = ints_of(path, "einsum", "path")
-    raise missing_kernel("einsum", "composite", "einsum(equation, tensors, path)", "mindtorch/composite/linalg.py")
+    return composite.einsum(equation, tensors, path=path)
 
 
 def tensordot(input, other, dims_self, dims_other, *, out=None):

@@ -272,7 +272,11 @@ def conv1d(input, weight, bias=None, stride=(1,), padding=..., dilation=(1,), gr
         return conv1d_default(input, weight, bias, stride, padding, dilation, groups)
     if isinstance(padding, str):
         return conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
-    given = [value for value in (input, weight, padding) if value is not ...]
+    given = [
+        value
+        for value in (input, weight, bias, stride, padding, dilation, groups)
+        if value is not ... and value is not None
+    ]
     return raise_no_overload((conv1d_default, conv1d_padding), given, {})
 
 
@@ -307,7 +311,11 @@ def conv2d(input, weight, bias=None, stride=(1, 1), padding=..., dilation=(1, 1)
         return conv2d_default(input, weight, bias, stride, padding, dilation, groups)
     if isinstance(padding, str):
         return conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
-    given = [value for value in (input, weight, padding) if value is not ...]
+    given = [
+        value
+        for value in (input, weight, bias, stride, padding, dilation, groups)
+        if value is not ... and value is not None
+    ]
     return raise_no_overload((conv2d_default, conv2d_padding), given, {})
 
 
@@ -342,7 +350,11 @@ def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=..., dilation=(1,
         return conv3d_default(input, weight, bias, stride, padding, dilation, groups)
     if isinstance(padding, str):
         return conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
-    given = [value for value in (input, weight, padding) if value is not ...]
+    given = [
+        value
+        for value in (input, weight, bias, stride, padding, dilation, groups)
+        if value is not ... and value is not None
+    ]
     return raise_no_overload((conv3d_default, conv3d_padding), given, {})
 
 
@@ -397,6 +409,8 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
         kernel_size = ints_of(kernel_size, "max_pool2d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
+    elif stride is None:
+        stride = ()
     elif type(stride) is not tuple:
         stride = ints_of(stride, "max_pool2d", "stride", 3)
     if type(padding) is int:
@@ -427,6 +441,8 @@ def max_pool2d_with_indices(
         kernel_size = ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
+    elif stride is None:
+        stride = ()
     elif type(stride) is not tuple:
         stride = ints_of(stride, "max_pool2d_with_indices", "stride", 3)
     if type(padding) is int:
@@ -474,6 +490,8 @@ def max_pool2d_with_indices_out(
         kernel_size = ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
+    elif stride is None:
+        stride = ()
     elif type(stride) is not tuple:
         stride = ints_of(stride, "max_pool2d_with_indices", "stride", 3)
     if type(padding) is int:
@@ -660,6 +678,8 @@ def avg_pool2d(
         kernel_size = ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
+    elif stride is None:
+        stride = ()
     elif type(stride) is not tuple:
         stride = ints_of(stride, "avg_pool2d", "stride", 3)
     if type(padding) is int:
@@ -714,6 +734,8 @@ def avg_pool2d_out(
         kernel_size = ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
+    elif stride is None:
+        stride = ()
     elif type(stride) is not tuple:
         stride = ints_of(stride, "avg_pool2d", "stride", 3)
     if type(padding) is int:

@@ -296,7 +296,7 @@ def rsub(input, other, alpha=1, *, _reject=raise_no_overload):
         return rsub_Tensor(input, other, alpha=alpha)
     if as_operand(other) is not None:
         return rsub_Scalar(input, other, alpha)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other, alpha) if value is not ... and value is not None]
     return _reject((rsub_Tensor, rsub_Scalar), given, {})
 
 
@@ -413,7 +413,7 @@ def mul__Scalar(input, other):
 _div_Tensor_kernels = kernel_table("div.Tensor")
 
 
-def div_Tensor(input, other, *, out=None):
+def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(div_Tensor, input, other):
         return call(div_Tensor, input, other, out=out)
@@ -422,12 +422,12 @@ def div_Tensor(input, other, *, out=None):
     if type(input) is not Tensor:
         operand = as_operand(input)
         if operand is None:
-            return raise_bad_argument(div_Tensor, input, other, out=out)
+            return _reject(div_Tensor, input, other, out=out)
         input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return raise_bad_argument(div_Tensor, input, other, out=out)
+            return _reject(div_Tensor, input, other, out=out)
         other = operand
     input_array = input._array
     other_array = other._array
@@ -443,19 +443,19 @@ def div_Tensor(input, other, *, out=None):
     return wrap(_div_Tensor_kernels[type(input_array)](input_array, other_array), node)
 
 
-def div__Tensor(input, other):
+def div__Tensor(input, other, *, _reject=raise_bad_argument):
     """div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
     if state.interceptors and intercepts(div__Tensor, input, other):
         return call(div__Tensor, input, other)
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return raise_bad_argument(div__Tensor, input, other)
+            return _reject(div__Tensor, input, other)
         other = operand
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(div__Tensor, input, other)
+        return _reject(div__Tensor, input, other)
     other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
@@ -530,7 +530,7 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
     return wrap(_div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode), node)
 
 
-def div(input, other, *, out=None, rounding_mode=..., _reject=raise_no_overload):
+def div(input, other, *, out=None, rounding_mode=...):
     """div.Tensor(Tensor self, Tensor other) -> Tensor
     div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
     """
@@ -571,7 +571,7 @@ def div__Tensor_mode(input, other, *, rounding_mode):
     return input
 
 
-def div_(input, other, *, rounding_mode=..., _reject=raise_no_overload):
+def div_(input, other, *, rounding_mode=...):
     """div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
     """
@@ -865,7 +865,7 @@ def remainder_(input, other, *, _reject=raise_no_overload):
         return remainder__Tensor(input, other)
     if as_operand(other) is not None:
         return remainder__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((remainder__Tensor, remainder__Scalar), given, {})
 
 
@@ -907,7 +907,7 @@ def remainder(input, other, *, out=None, _reject=raise_no_overload):
         return remainder_Scalar(input, other, out=out)
     if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
         return remainder_Scalar_Tensor(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), given, {})
 
 
@@ -1034,7 +1034,7 @@ def pow_(input, exponent, *, _reject=raise_no_overload):
         return pow__Tensor(input, exponent)
     if as_operand(exponent) is not None:
         return pow__Scalar(input, exponent)
-    given = [value for value in (input, exponent) if value is not ...]
+    given = [value for value in (input, exponent) if value is not ... and value is not None]
     return _reject((pow__Tensor, pow__Scalar), given, {})
 
 
@@ -1091,7 +1091,7 @@ def pow(input, exponent, *, out=None, _reject=raise_no_overload):
         return pow_Tensor_Scalar(input, exponent, out=out)
     if as_operand(input) is not None and isinstance(exponent, Tensor):
         return pow_Scalar(input, exponent, out=out)
-    given = [value for value in (input, exponent) if value is not ...]
+    given = [value for value in (input, exponent) if value is not ... and value is not None]
     return _reject((pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), given, {})
 
 
@@ -1114,7 +1114,7 @@ def pow_Scalar_out(input, exponent, *, out):
 _neg_kernels = kernel_table("neg")
 
 
-def neg(input, *, out=None, _reject=raise_bad_argument):
+def neg(input, *, out=None):
     """neg(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(neg, input):
         return call(neg, input, out=out)
@@ -1123,7 +1123,7 @@ def neg(input, *, out=None, _reject=raise_bad_argument):
     try:
         input_array = input._array
     except AttributeError:
-        return _reject(neg, input, out=out)
+        return raise_bad_argument(neg, input, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.NegBackward0((edge,))
@@ -1166,7 +1166,7 @@ def neg_out(input, *, out):
 _abs_kernels = kernel_table("abs")
 
 
-def abs(input, *, out=None, _reject=raise_bad_argument):
+def abs(input, *, out=None):
     """abs(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(abs, input):
         return call(abs, input, out=out)
@@ -1175,7 +1175,7 @@ def abs(input, *, out=None, _reject=raise_bad_argument):
     try:
         input_array = input._array
     except AttributeError:
-        return _reject(abs, input, out=out)
+        return raise_bad_argument(abs, input, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.AbsBackward0((edge,))
@@ -3129,7 +3129,7 @@ def clamp(input, min=None, max=None, *, out=None):
         return clamp_Tensor(input, min, max, out=out)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
         return clamp_default(input, min, max, out=out)
-    given = [value for value in (input) if value is not ...]
+    given = [value for value in (input, min, max) if value is not ... and value is not None]
     return raise_no_overload((clamp_Tensor, clamp_default), given, {})
 
 
@@ -3175,7 +3175,7 @@ def clamp_(input, min=None, max=None):
         return clamp__Tensor(input, min, max)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
         return clamp__default(input, min, max)
-    given = [value for value in (input) if value is not ...]
+    given = [value for value in (input, min, max) if value is not ... and value is not None]
     return raise_no_overload((clamp__Tensor, clamp__default), given, {})
 
 
@@ -3290,7 +3290,7 @@ def clamp_min(input, min, *, out=None):
         return clamp_min_Tensor(input, min, out=out)
     if as_operand(min) is not None:
         return clamp_min_default(input, min, out=out)
-    given = [value for value in (input, min) if value is not ...]
+    given = [value for value in (input, min) if value is not ... and value is not None]
     return raise_no_overload((clamp_min_Tensor, clamp_min_default), given, {})
 
 
@@ -3327,7 +3327,7 @@ def clamp_min_(input, min):
         return clamp_min__Tensor(input, min)
     if as_operand(min) is not None:
         return clamp_min__default(input, min)
-    given = [value for value in (input, min) if value is not ...]
+    given = [value for value in (input, min) if value is not ... and value is not None]
     return raise_no_overload((clamp_min__Tensor, clamp_min__default), given, {})
 
 
@@ -3441,7 +3441,7 @@ def clamp_max(input, max, *, out=None):
         return clamp_max_Tensor(input, max, out=out)
     if as_operand(max) is not None:
         return clamp_max_default(input, max, out=out)
-    given = [value for value in (input, max) if value is not ...]
+    given = [value for value in (input, max) if value is not ... and value is not None]
     return raise_no_overload((clamp_max_Tensor, clamp_max_default), given, {})
 
 
@@ -3478,7 +3478,7 @@ def clamp_max_(input, max):
         return clamp_max__Tensor(input, max)
     if as_operand(max) is not None:
         return clamp_max__default(input, max)
-    given = [value for value in (input, max) if value is not ...]
+    given = [value for value in (input, max) if value is not ... and value is not None]
     return raise_no_overload((clamp_max__Tensor, clamp_max__default), given, {})
 
 
@@ -3713,7 +3713,7 @@ def eq(input, other, *, out=None, _reject=raise_no_overload):
         return eq_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return eq_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((eq_Tensor, eq_Scalar), given, {})
 
 
@@ -3740,7 +3740,7 @@ def eq_(input, other):
         return eq__Tensor(input, other)
     if as_operand(other) is not None:
         return eq__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return raise_no_overload((eq__Tensor, eq__Scalar), given, {})
 
 
@@ -3830,7 +3830,7 @@ def ne(input, other, *, out=None, _reject=raise_no_overload):
         return ne_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return ne_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((ne_Tensor, ne_Scalar), given, {})
 
 
@@ -3857,7 +3857,7 @@ def ne_(input, other):
         return ne__Tensor(input, other)
     if as_operand(other) is not None:
         return ne__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return raise_no_overload((ne__Tensor, ne__Scalar), given, {})
 
 
@@ -3947,7 +3947,7 @@ def lt(input, other, *, out=None, _reject=raise_no_overload):
         return lt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return lt_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((lt_Tensor, lt_Scalar), given, {})
 
 
@@ -3974,7 +3974,7 @@ def lt_(input, other):
         return lt__Tensor(input, other)
     if as_operand(other) is not None:
         return lt__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return raise_no_overload((lt__Tensor, lt__Scalar), given, {})
 
 
@@ -4064,7 +4064,7 @@ def le(input, other, *, out=None, _reject=raise_no_overload):
         return le_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return le_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((le_Tensor, le_Scalar), given, {})
 
 
@@ -4091,7 +4091,7 @@ def le_(input, other):
         return le__Tensor(input, other)
     if as_operand(other) is not None:
         return le__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return raise_no_overload((le__Tensor, le__Scalar), given, {})
 
 
@@ -4181,7 +4181,7 @@ def gt(input, other, *, out=None, _reject=raise_no_overload):
         return gt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return gt_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((gt_Tensor, gt_Scalar), given, {})
 
 
@@ -4208,7 +4208,7 @@ def gt_(input, other):
         return gt__Tensor(input, other)
     if as_operand(other) is not None:
         return gt__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return raise_no_overload((gt__Tensor, gt__Scalar), given, {})
 
 
@@ -4298,7 +4298,7 @@ def ge(input, other, *, out=None, _reject=raise_no_overload):
         return ge_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return ge_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((ge_Tensor, ge_Scalar), given, {})
 
 
@@ -4325,7 +4325,7 @@ def ge_(input, other):
         return ge__Tensor(input, other)
     if as_operand(other) is not None:
         return ge__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return raise_no_overload((ge__Tensor, ge__Scalar), given, {})
 
 
@@ -4524,7 +4524,7 @@ def logical_xor_out(input, other, *, out):
 _bitwise_not_kernels = kernel_table("bitwise_not")
 
 
-def bitwise_not(input, *, out=None, _reject=raise_bad_argument):
+def bitwise_not(input, *, out=None):
     """bitwise_not(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(bitwise_not, input):
         return call(bitwise_not, input, out=out)
@@ -4533,7 +4533,7 @@ def bitwise_not(input, *, out=None, _reject=raise_bad_argument):
     try:
         input_array = input._array
     except AttributeError:
-        return _reject(bitwise_not, input, out=out)
+        return raise_bad_argument(bitwise_not, input, out=out)
     return wrap(_bitwise_not_kernels[type(input_array)](input_array))
 
 
@@ -4634,7 +4634,7 @@ def bitwise_and(input, other, *, out=None, _reject=raise_no_overload):
         return bitwise_and_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return bitwise_and_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((bitwise_and_Tensor, bitwise_and_Scalar), given, {})
 
 
@@ -4661,7 +4661,7 @@ def bitwise_and_(input, other, *, _reject=raise_no_overload):
         return bitwise_and__Tensor(input, other)
     if as_operand(other) is not None:
         return bitwise_and__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((bitwise_and__Tensor, bitwise_and__Scalar), given, {})
 
 
@@ -4751,7 +4751,7 @@ def bitwise_or(input, other, *, out=None, _reject=raise_no_overload):
         return bitwise_or_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return bitwise_or_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((bitwise_or_Tensor, bitwise_or_Scalar), given, {})
 
 
@@ -4778,7 +4778,7 @@ def bitwise_or_(input, other, *, _reject=raise_no_overload):
         return bitwise_or__Tensor(input, other)
     if as_operand(other) is not None:
         return bitwise_or__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((bitwise_or__Tensor, bitwise_or__Scalar), given, {})
 
 
@@ -4868,7 +4868,7 @@ def bitwise_xor(input, other, *, out=None, _reject=raise_no_overload):
         return bitwise_xor_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return bitwise_xor_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((bitwise_xor_Tensor, bitwise_xor_Scalar), given, {})
 
 
@@ -4895,7 +4895,7 @@ def bitwise_xor_(input, other, *, _reject=raise_no_overload):
         return bitwise_xor__Tensor(input, other)
     if as_operand(other) is not None:
         return bitwise_xor__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return _reject((bitwise_xor__Tensor, bitwise_xor__Scalar), given, {})
 
 
@@ -5060,9 +5060,9 @@ def where(condition, input=..., other=..., *, out=None):
         return where_ScalarOther(condition, input, other)
     if as_operand(input) is not None and as_operand(other) is not None and out is None:
         return where_Scalar(condition, input, other)
-    if out is None:
+    if input is ... and other is ... and out is None:
         return where_default(condition)
-    given = [value for value in (condition, input, other) if value is not ...]
+    given = [value for value in (condition, input, other) if value is not ... and value is not None]
     return raise_no_overload((where_self, where_ScalarSelf, where_ScalarOther, where_Scalar, where_default), given, {})
 
 
@@ -5141,7 +5141,7 @@ def masked_fill(input, mask, value):
         return masked_fill_Tensor(input, mask, value)
     if as_operand(value) is not None:
         return masked_fill_Scalar(input, mask, value)
-    given = [value for value in (input, mask, value) if value is not ...]
+    given = [value for value in (input, mask, value) if value is not ... and value is not None]
     return raise_no_overload((masked_fill_Tensor, masked_fill_Scalar), given, {})
 
 
@@ -5178,7 +5178,7 @@ def masked_fill_(input, mask, value):
         return masked_fill__Tensor(input, mask, value)
     if as_operand(value) is not None:
         return masked_fill__Scalar(input, mask, value)
-    given = [value for value in (input, mask, value) if value is not ...]
+    given = [value for value in (input, mask, value) if value is not ... and value is not None]
     return raise_no_overload((masked_fill__Tensor, masked_fill__Scalar), given, {})
 
 
@@ -5289,7 +5289,7 @@ def lerp(input, end, weight, *, out=None):
         return lerp_Tensor(input, end, weight, out=out)
     if as_operand(weight) is not None:
         return lerp_Scalar(input, end, weight, out=out)
-    given = [value for value in (input, end, weight) if value is not ...]
+    given = [value for value in (input, end, weight) if value is not ... and value is not None]
     return raise_no_overload((lerp_Tensor, lerp_Scalar), given, {})
 
 
@@ -5331,7 +5331,7 @@ def lerp_(input, end, weight):
         return lerp__Tensor(input, end, weight)
     if as_operand(weight) is not None:
         return lerp__Scalar(input, end, weight)
-    given = [value for value in (input, end, weight) if value is not ...]
+    given = [value for value in (input, end, weight) if value is not ... and value is not None]
     return raise_no_overload((lerp__Tensor, lerp__Scalar), given, {})
 
 

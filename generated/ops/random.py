@@ -134,7 +134,7 @@ def bernoulli_(input, p=..., *, generator=None):
         return bernoulli__Tensor(input, p, generator=generator)
     if as_operand(p) is not None:
         return bernoulli__float(input, p, generator=generator)
-    given = [value for value in (input, p) if value is not ...]
+    given = [value for value in (input, p) if value is not ... and value is not None]
     return raise_no_overload((bernoulli__Tensor, bernoulli__float), given, {})
 
 
@@ -1086,7 +1086,7 @@ def normal(
         and not requires_grad
     ):
         return normal_Tensor_float(mean, std, generator=generator, out=out)
-    given = [value for value in (mean, std, size) if value is not ...]
+    given = [value for value in (mean, std, size) if value is not ... and value is not None]
     return raise_no_overload(
         (normal_Tensor_Tensor, normal_Tensor_float, normal_float_Tensor, normal_float_float), given, {}
     )

@@ -79,7 +79,7 @@ def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepd
         return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
     if not keepdim and out is None:
         return sum_default(input, dtype=dtype)
-    given = [value for value in (input, dim) if value is not ...]
+    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
     return raise_no_overload((sum_default, sum_dim_IntList), given, {})
 
 
@@ -174,7 +174,7 @@ def mean(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keep
         return mean_dim(input, dim, keepdim, dtype=dtype, out=out)
     if not keepdim:
         return mean_default(input, dtype=dtype, out=out)
-    given = [value for value in (input, dim) if value is not ...]
+    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
     return raise_no_overload((mean_default, mean_dim), given, {})
 
 
@@ -256,7 +256,7 @@ def prod(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keep
         return prod_dim_int(input, dim, keepdim, dtype=dtype, out=out)
     if not keepdim and out is None:
         return prod_default(input, dtype=dtype)
-    given = [value for value in (input, dim) if value is not ...]
+    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
     return raise_no_overload((prod_default, prod_dim_int), given, {})
 
 
@@ -291,6 +291,8 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         return amax_out(input, dim, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
+    elif dim is None:
+        dim = ()
     elif type(dim) is not tuple:
         dim = ints_of(dim, "amax", "dim", 2)
     try:
@@ -315,6 +317,8 @@ def amax_out(input, dim=(), keepdim=False, *, out):
         return call(amax_out, input, dim, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
+    elif dim is None:
+        dim = ()
     elif type(dim) is not tuple:
         dim = ints_of(dim, "amax", "dim", 2)
     try:
@@ -342,6 +346,8 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         return amin_out(input, dim, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
+    elif dim is None:
+        dim = ()
     elif type(dim) is not tuple:
         dim = ints_of(dim, "amin", "dim", 2)
     try:
@@ -366,6 +372,8 @@ def amin_out(input, dim=(), keepdim=False, *, out):
         return call(amin_out, input, dim, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
+    elif dim is None:
+        dim = ()
     elif type(dim) is not tuple:
         dim = ints_of(dim, "amin", "dim", 2)
     try:
@@ -488,13 +496,13 @@ def max(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdi
         keepdim = keepdims
     if isinstance(dim, Tensor):
         other, dim = dim, ...
-    if not keepdim and other is not ...:
+    if other is not ... and not keepdim:
         return max_other(input, other, out=out)
     if dim is not ...:
         return max_dim(input, dim, keepdim, out=out)
     if not keepdim:
         return max_default(input, out=out)
-    given = [value for value in (input, dim, other) if value is not ...]
+    given = [value for value in (input, dim, keepdim, other) if value is not ... and value is not None]
     return raise_no_overload((max_other, max_default, max_dim), given, {})
 
 
@@ -620,13 +628,13 @@ def min(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdi
         keepdim = keepdims
     if isinstance(dim, Tensor):
         other, dim = dim, ...
-    if not keepdim and other is not ...:
+    if other is not ... and not keepdim:
         return min_other(input, other, out=out)
     if dim is not ...:
         return min_dim(input, dim, keepdim, out=out)
     if not keepdim:
         return min_default(input, out=out)
-    given = [value for value in (input, dim, other) if value is not ...]
+    given = [value for value in (input, dim, keepdim, other) if value is not ... and value is not None]
     return raise_no_overload((min_other, min_default, min_dim), given, {})
 
 
@@ -775,7 +783,7 @@ def any(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
         return any_dim(input, dim, keepdim, out=out)
     if not keepdim:
         return any_default(input, out=out)
-    given = [value for value in (input, dim) if value is not ...]
+    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
     return raise_no_overload((any_default, any_dim), given, {})
 
 
@@ -853,7 +861,7 @@ def all(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
         return all_dim(input, dim, keepdim, out=out)
     if not keepdim:
         return all_default(input, out=out)
-    given = [value for value in (input, dim) if value is not ...]
+    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
     return raise_no_overload((all_default, all_dim), given, {})
 
 
@@ -944,6 +952,10 @@ def var(*args, **kwargs):
     var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
     var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
     """
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    if "keepdims" in kwargs:
+        kwargs["keepdim"] = kwargs.pop("keepdims")
     for overload in (var_default, var_dim, var_correction):
         if fits_signature(overload.op, args, kwargs):
             return overload(*args, **kwargs)
@@ -1045,6 +1057,10 @@ def std(*args, **kwargs):
     std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
     std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
     """
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    if "keepdims" in kwargs:
+        kwargs["keepdim"] = kwargs.pop("keepdims")
     for overload in (std_default, std_dim, std_correction):
         if fits_signature(overload.op, args, kwargs):
             return overload(*args, **kwargs)
@@ -1713,7 +1729,7 @@ def norm(input, p=..., dim=..., keepdim=False, *, out=None, axis=None, keepdims=
         return norm_ScalarOpt_dim(input, p, dim, keepdim, out=out)
     if as_operand(p) is not None and not keepdim and out is None:
         return norm_Scalar(input, p)
-    given = [value for value in (input, p, dim) if value is not ...]
+    given = [value for value in (input, p, dim, keepdim) if value is not ... and value is not None]
     return raise_no_overload((norm_ScalarOpt_dim, norm_Scalar), given, {})
 
 
@@ -1751,5 +1767,5 @@ def count_nonzero(input, dim=..., *more_dim, axis=None):
         return count_nonzero_dim_IntList(input, dim, *more_dim)
     if (dim is None or is_int(dim)) and not more_dim:
         return count_nonzero_default(input, dim)
-    given = [value for value in (input, dim, *more_dim) if value is not ...]
+    given = [value for value in (input, dim, *more_dim) if value is not ... and value is not None]
     return raise_no_overload((count_nonzero_dim_IntList, count_nonzero_default), given, {})

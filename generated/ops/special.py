@@ -462,7 +462,7 @@ def xlogy(input, other, *, out=None):
         return xlogy_Scalar_Self(input, other, out=out)
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return xlogy_Scalar_Other(input, other, out=out)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return raise_no_overload((xlogy_Tensor, xlogy_Scalar_Self, xlogy_Scalar_Other), given, {})
 
 
@@ -485,7 +485,7 @@ def xlogy_(input, other):
         return xlogy__Tensor(input, other)
     if as_operand(other) is not None:
         return xlogy__Scalar_Other(input, other)
-    given = [value for value in (input, other) if value is not ...]
+    given = [value for value in (input, other) if value is not ... and value is not None]
     return raise_no_overload((xlogy__Tensor, xlogy__Scalar_Other), given, {})
 
 

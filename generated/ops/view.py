@@ -100,7 +100,7 @@ def view(input, size=..., *more_size, dtype=...):
         return view_default(input, size, *more_size)
     if dtype is not ...:
         return view_dtype(input, dtype)
-    given = [value for value in (input, size, dtype, *more_size) if value is not ...]
+    given = [value for value in (input, size, dtype, *more_size) if value is not ... and value is not None]
     return raise_no_overload((view_default, view_dtype), given, {})
 
 
@@ -281,7 +281,7 @@ def movedim(input, source, destination):
         return movedim_intlist(input, source, destination)
     if is_int(source) and is_int(destination):
         return movedim_int(input, source, destination)
-    given = [value for value in (input, source, destination) if value is not ...]
+    given = [value for value in (input, source, destination) if value is not ... and value is not None]
     return raise_no_overload((movedim_intlist, movedim_int), given, {})
 
 
@@ -444,7 +444,10 @@ def squeeze(input, dim=..., *more_dim, axis=None):
         return squeeze_dim(input, dim)
     if isinstance(dim, (tuple, list)) or more_dim:
         return squeeze_dims(input, dim, *more_dim)
-    return squeeze_default(input)
+    if dim is ...:
+        return squeeze_default(input)
+    given = [value for value in (input, dim, *more_dim) if value is not ... and value is not None]
+    return raise_no_overload((squeeze_default, squeeze_dim, squeeze_dims), given, {})
 
 
 def squeeze__dims(input, dim, *more_dim):
@@ -482,7 +485,10 @@ def squeeze_(input, dim=..., *more_dim, axis=None):
         return squeeze__dim(input, dim)
     if isinstance(dim, (tuple, list)) or more_dim:
         return squeeze__dims(input, dim, *more_dim)
-    return squeeze__default(input)
+    if dim is ...:
+        return squeeze__default(input)
+    given = [value for value in (input, dim, *more_dim) if value is not ... and value is not None]
+    return raise_no_overload((squeeze__default, squeeze__dim, squeeze__dims), given, {})
 
 
 _unsqueeze_kernels = kernel_table("unsqueeze")
@@ -659,7 +665,7 @@ def split(input, split_size, dim=0, *, axis=None):
         return split_Tensor(input, split_size, dim)
     if isinstance(split_size, (tuple, list)):
         return split_sizes(input, split_size, dim)
-    given = [value for value in (input, split_size) if value is not ...]
+    given = [value for value in (input, split_size, dim) if value is not ... and value is not None]
     return raise_no_overload((split_Tensor, split_sizes), given, {})
 
 

@@ -6,6 +6,7 @@ from mindtorch._generated.forward_ad import factory as forward_ad
 from mindtorch._generated.ops import factory as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import factory as cpu_kernels
+from mindtorch.backends.meta import rules
 
 OPS = (
     (SCHEMAS["empty.memory_format"], functions.empty, {"tags": ("core",)}),
@@ -91,5 +92,27 @@ KERNELS = {
         "fill.Tensor": cpu_kernels.fill,
         "zero_": cpu_kernels.zero,
         "complex": cpu_kernels.complex,
+    },
+    "Meta": {
+        "empty.memory_format": rules.sizes(None),
+        "empty_strided": rules.sizes(None),
+        "zeros": rules.sizes(None),
+        "ones": rules.sizes(None),
+        "full": rules.sizes(None),
+        "arange.start_step": rules.arange(None),
+        "linspace": rules.linspace(None),
+        "eye": rules.eye(None),
+        "eye.m": rules.eye(None),
+        "empty_like": rules.like(None),
+        "zeros_like": rules.like(None),
+        "ones_like": rules.like(None),
+        "full_like": rules.like(None),
+        "clone": rules.like(None),
+        "copy_": rules.same("first"),
+        "_to_copy": rules.like(None),
+        "fill.Scalar": rules.same("first"),
+        "fill.Tensor": rules.same("first"),
+        "zero_": rules.same("first"),
+        "complex": rules.broadcast("complex"),
     },
 }

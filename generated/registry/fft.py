@@ -6,6 +6,7 @@ from mindtorch._generated.forward_ad import fft as forward_ad
 from mindtorch._generated.ops import fft as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch._generated.stubs.cpu import fft as cpu_stubs
+from mindtorch.backends.meta import rules
 
 OPS = (
     (SCHEMAS["_fft_c2c"], functions._fft_c2c, {"jvp": forward_ad._fft_c2c, "differentiable": True}),
@@ -29,5 +30,10 @@ KERNELS = {
         "_fft_c2c": cpu_stubs._fft_c2c,
         "_fft_r2c": cpu_stubs._fft_r2c,
         "_fft_c2r": cpu_stubs._fft_c2r,
+    },
+    "Meta": {
+        "_fft_c2c": rules.fft_c2c("first"),
+        "_fft_r2c": rules.fft_r2c("real_to_complex"),
+        "_fft_c2r": rules.fft_c2r("complex_to_real"),
     },
 }

@@ -5,8 +5,8 @@
 from mindtorch._generated.forward_ad import indexing as forward_ad
 from mindtorch._generated.ops import indexing as functions
 from mindtorch._generated.schemas import SCHEMAS
-from mindtorch._generated.stubs.cpu import indexing as cpu_stubs
 from mindtorch.backends.cpu import indexing as cpu_kernels
+from mindtorch.backends.meta import rules
 
 OPS = (
     (
@@ -143,8 +143,8 @@ KERNELS = {
         "masked_scatter": cpu_kernels.masked_scatter,
         "nonzero": cpu_kernels.nonzero,
         "cat": cpu_kernels.cat,
-        "stack": cpu_stubs.stack,
-        "repeat": cpu_stubs.repeat,
+        "stack": cpu_kernels.stack,
+        "repeat": cpu_kernels.repeat,
         "flip": cpu_kernels.flip,
         "roll": cpu_kernels.roll,
         "tril": cpu_kernels.tril,
@@ -153,5 +153,29 @@ KERNELS = {
         "slice_backward": cpu_kernels.slice_backward,
         "diagonal_backward": cpu_kernels.diagonal_backward,
         "unfold_backward": cpu_kernels.unfold_backward,
+    },
+    "Meta": {
+        "index.Tensor": rules.index(None),
+        "index_put": rules.same("first"),
+        "index_select": rules.index_select("first"),
+        "index_add": rules.same("first"),
+        "gather": rules.gather("first"),
+        "scatter.src": rules.same("first"),
+        "scatter.value": rules.same("first"),
+        "scatter_add": rules.same("first"),
+        "masked_select": rules.dynamic(None),
+        "masked_scatter": rules.same("first"),
+        "nonzero": rules.dynamic(None),
+        "cat": rules.cat("default"),
+        "stack": rules.stack("default"),
+        "repeat": rules.repeat("first"),
+        "flip": rules.same("first"),
+        "roll": rules.same("first"),
+        "tril": rules.same("first"),
+        "triu": rules.same("first"),
+        "select_backward": rules.sizes("first"),
+        "slice_backward": rules.sizes("first"),
+        "diagonal_backward": rules.sizes("first"),
+        "unfold_backward": rules.sizes("first"),
     },
 }

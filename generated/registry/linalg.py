@@ -6,6 +6,7 @@ from mindtorch._generated.forward_ad import linalg as forward_ad
 from mindtorch._generated.ops import linalg as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import linalg as cpu_kernels
+from mindtorch.backends.meta import rules
 
 OPS = (
     (SCHEMAS["mm"], functions.mm, {"jvp": forward_ad.mm, "differentiable": True, "tags": ("core",)}),
@@ -41,5 +42,13 @@ KERNELS = {
         "dot": cpu_kernels.dot,
         "addmm": cpu_kernels.addmm,
         "baddbmm": cpu_kernels.baddbmm,
+    },
+    "Meta": {
+        "mm": rules.matmul("same"),
+        "bmm": rules.matmul("same"),
+        "mv": rules.matmul("same"),
+        "dot": rules.matmul("same"),
+        "addmm": rules.addmm("same"),
+        "baddbmm": rules.addmm("same"),
     },
 }

@@ -6,6 +6,7 @@ from mindtorch._generated.forward_ad import loss as forward_ad
 from mindtorch._generated.ops import loss as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import loss as cpu_kernels
+from mindtorch.backends.meta import rules
 
 OPS = (
     (
@@ -79,5 +80,17 @@ KERNELS = {
         "smooth_l1_loss_backward": cpu_kernels.smooth_l1_loss_backward,
         "binary_cross_entropy": cpu_kernels.binary_cross_entropy,
         "binary_cross_entropy_backward": cpu_kernels.binary_cross_entropy_backward,
+    },
+    "Meta": {
+        "nll_loss_forward": rules.nll_loss("first"),
+        "nll_loss_backward": rules.like_second("first"),
+        "nll_loss2d_forward": rules.nll_loss2d("first"),
+        "nll_loss2d_backward": rules.like_second("first"),
+        "mse_loss": rules.loss("default"),
+        "mse_loss_backward": rules.broadcast("default"),
+        "smooth_l1_loss": rules.loss("default"),
+        "smooth_l1_loss_backward": rules.broadcast("default"),
+        "binary_cross_entropy": rules.loss("default"),
+        "binary_cross_entropy_backward": rules.broadcast("default"),
     },
 }

@@ -6,6 +6,7 @@ from mindtorch._generated.forward_ad import nn as forward_ad
 from mindtorch._generated.ops import nn as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import nn as cpu_kernels
+from mindtorch.backends.meta import rules
 
 OPS = (
     (
@@ -137,5 +138,23 @@ KERNELS = {
         "embedding_dense_backward": cpu_kernels.embedding_dense_backward,
         "native_dropout": cpu_kernels.native_dropout,
         "constant_pad_nd": cpu_kernels.constant_pad_nd,
+    },
+    "Meta": {
+        "convolution": rules.convolution("same"),
+        "convolution_backward": rules.convolution_backward("same"),
+        "max_pool2d_with_indices": rules.max_pool2d("first_index"),
+        "max_pool2d_with_indices_backward": rules.like_second("first"),
+        "avg_pool2d": rules.avg_pool2d("first"),
+        "avg_pool2d_backward": rules.like_second("first"),
+        "_adaptive_avg_pool2d": rules.adaptive_avg_pool2d("first"),
+        "_adaptive_avg_pool2d_backward": rules.like_second("first"),
+        "native_batch_norm": rules.batch_norm("first"),
+        "native_batch_norm_backward": rules.batch_norm_backward("first"),
+        "native_layer_norm": rules.layer_norm("first"),
+        "native_layer_norm_backward": rules.layer_norm_backward("first"),
+        "embedding": rules.embedding("first"),
+        "embedding_dense_backward": rules.embedding_backward("first"),
+        "native_dropout": rules.same("first_mask"),
+        "constant_pad_nd": rules.constant_pad("first"),
     },
 }

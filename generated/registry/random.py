@@ -6,6 +6,7 @@ from mindtorch._generated.forward_ad import random as forward_ad
 from mindtorch._generated.ops import random as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import random as cpu_kernels
+from mindtorch.backends.meta import rules
 
 OPS = (
     (
@@ -148,5 +149,16 @@ KERNELS = {
         "random_.to": cpu_kernels.random_to,
         "random_.from": cpu_kernels.random_from,
         "exponential_": cpu_kernels.exponential,
+    },
+    "Meta": {
+        "uniform_": rules.same("first"),
+        "normal_": rules.same("first"),
+        "bernoulli_.float": rules.same("first"),
+        "bernoulli_.Tensor": rules.same("first"),
+        "bernoulli": rules.same("first"),
+        "random_": rules.same("first"),
+        "random_.to": rules.same("first"),
+        "random_.from": rules.same("first"),
+        "exponential_": rules.same("first"),
     },
 }

@@ -6,6 +6,7 @@ from mindtorch._generated.forward_ad import reduction as forward_ad
 from mindtorch._generated.ops import reduction as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import reduction as cpu_kernels
+from mindtorch.backends.meta import rules
 
 OPS = (
     (
@@ -197,5 +198,37 @@ KERNELS = {
         "sort.stable": cpu_kernels.sort_stable,
         "topk": cpu_kernels.topk,
         "linalg_vector_norm": cpu_kernels.vector_norm,
+    },
+    "Meta": {
+        "sum": rules.reduce("sum"),
+        "sum.dim_IntList": rules.reduce("sum"),
+        "mean": rules.reduce("mean"),
+        "mean.dim": rules.reduce("mean"),
+        "prod": rules.reduce("sum"),
+        "prod.dim_int": rules.reduce("sum"),
+        "amax": rules.reduce("first"),
+        "amin": rules.reduce("first"),
+        "max": rules.reduce("first"),
+        "max.dim": rules.reduce("first_index"),
+        "min": rules.reduce("first"),
+        "min.dim": rules.reduce("first_index"),
+        "argmax": rules.reduce("index"),
+        "argmin": rules.reduce("index"),
+        "any": rules.reduce("bool_or_uint8"),
+        "any.dim": rules.reduce("bool_or_uint8"),
+        "all": rules.reduce("bool_or_uint8"),
+        "all.dim": rules.reduce("bool_or_uint8"),
+        "var.correction": rules.reduce("complex_to_real"),
+        "std.correction": rules.reduce("complex_to_real"),
+        "logsumexp": rules.reduce("int_to_float"),
+        "cumsum": rules.same("sum"),
+        "_softmax": rules.same("first"),
+        "_softmax_backward_data": rules.same("first"),
+        "_log_softmax": rules.same("first"),
+        "_log_softmax_backward_data": rules.same("first"),
+        "sort": rules.sort("first_index"),
+        "sort.stable": rules.sort("first_index"),
+        "topk": rules.topk("first_index"),
+        "linalg_vector_norm": rules.reduce("complex_to_real"),
     },
 }

@@ -6,6 +6,7 @@ from mindtorch._generated.forward_ad import special as forward_ad
 from mindtorch._generated.ops import special as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import special as cpu_kernels
+from mindtorch.backends.meta import rules
 
 OPS = (
     (SCHEMAS["erf"], functions.erf, {"jvp": forward_ad.erf, "differentiable": True, "tags": ("core", "pointwise")}),
@@ -71,5 +72,14 @@ KERNELS = {
         "digamma": cpu_kernels.digamma,
         "polygamma": cpu_kernels.polygamma,
         "xlogy.Tensor": cpu_kernels.xlogy,
+    },
+    "Meta": {
+        "erf": rules.broadcast("int_to_float"),
+        "erfc": rules.broadcast("int_to_float"),
+        "erfinv": rules.broadcast("int_to_float"),
+        "lgamma": rules.broadcast("int_to_float"),
+        "digamma": rules.broadcast("int_to_float"),
+        "polygamma": rules.broadcast("int_to_float"),
+        "xlogy.Tensor": rules.broadcast("int_to_float"),
     },
 }

@@ -6,6 +6,7 @@ from mindtorch._generated.forward_ad import view as forward_ad
 from mindtorch._generated.ops import view as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import view as cpu_kernels
+from mindtorch.backends.meta import rules
 
 OPS = (
     (
@@ -170,5 +171,31 @@ KERNELS = {
         "view_as_real": cpu_kernels.view_as_real,
         "view_as_complex": cpu_kernels.view_as_complex,
         "_unsafe_view": cpu_kernels.unsafe_view,
+    },
+    "Meta": {
+        "alias": rules.view(None),
+        "detach": rules.view(None),
+        "view": rules.view(None),
+        "view.dtype": rules.view(None),
+        "_reshape_alias": rules.view(None),
+        "transpose.int": rules.view(None),
+        "t": rules.view(None),
+        "permute": rules.view(None),
+        "expand": rules.view(None),
+        "squeeze": rules.view(None),
+        "squeeze.dim": rules.view(None),
+        "squeeze.dims": rules.view(None),
+        "unsqueeze": rules.view(None),
+        "select.int": rules.view(None),
+        "slice.Tensor": rules.view(None),
+        "split.Tensor": rules.view(None),
+        "split_with_sizes": rules.view(None),
+        "unbind.int": rules.view(None),
+        "diagonal": rules.view(None),
+        "unfold": rules.view(None),
+        "as_strided": rules.view(None),
+        "view_as_real": rules.view(None),
+        "view_as_complex": rules.view(None),
+        "_unsafe_view": rules.view(None),
     },
 }

@@ -2,9 +2,9 @@
 
 Note [Gradient layout contract]: a stored gradient has the strides of its variable when the variable is non-overlapping
 and dense, and is row-major contiguous otherwise, so that whoever walks over both together (optimizers) finds them laid
-out alike. The first gradient is taken over when nobody else can see it and it obeys, otherwise it is copied into a tensor
-that does. Later gradients are added in place, which keeps the layout, except when the backward pass itself is recorded
-(grad mode on). The contract is not enforced beyond that: a gradient that breaks it costs speed only.
+out alike. The first gradient is taken over when nobody else can see it and it obeys, otherwise it is copied into a
+tensor that does. Later gradients are added in place, which keeps the layout, except when the backward pass itself is
+recorded (grad mode on). The contract is not enforced beyond that: a gradient that breaks it costs speed only.
 """
 
 import threading

@@ -16,10 +16,10 @@ from mindtorch.tensor import Tensor
 _thread = state.thread
 
 _CYCLE_WARNING = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
-    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
-    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
-    "the leak."
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+    "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+    "the cycle and avoid the leak."
 )
 
 
@@ -39,7 +39,8 @@ def backward(
     grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
-    """Add the gradients of the tensors, weighted with grad_tensors, to the `.grad` of the leaves (or only of `inputs`)."""
+    """Add the gradients of the tensors, weighted with grad_tensors, to the `.grad` of the leaves (or only of
+    `inputs`)."""
     if grad_variables is not None:
         grad_tensors = _deprecated_gradients(grad_tensors, grad_variables)
     targets = None if inputs is None else _sequence_of_inputs(inputs, "backward")
@@ -65,8 +66,8 @@ def grad(
 ) -> Any:
     """The sum of the gradients of the outputs with respect to each of the inputs; no `.grad` is touched.
 
-    A dictionary of inputs gives a dictionary of gradients. With is_grads_batched the first dimension of each grad_output
-    counts gradients: the graph is run once for each of them.
+    A dictionary of inputs gives a dictionary of gradients. With is_grads_batched the first dimension of each
+    grad_output counts gradients: the graph is run once for each of them.
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(
@@ -74,8 +75,8 @@ def grad(
         )
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
-            "parts of the graph, please use torch.autograd.backward.",
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
         )
@@ -91,7 +92,10 @@ def grad(
 
     found = _run_batch(run, given, keep_graph) if is_grads_batched else run(given, keep_graph)
     if materialize_grads:
-        found = [_zeros_for(source, create_graph) if each is None else each for each, source in zip(found, sources, strict=True)]
+        found = [
+            _zeros_for(source, create_graph) if each is None else each
+            for each, source in zip(found, sources, strict=True)
+        ]
     elif not allow_unused:
         _check_all_used(found)
     return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)

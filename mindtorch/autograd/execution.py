@@ -1,9 +1,9 @@
 """The engine: runs the backward graph.
 
 Note [Order of the backward pass]: nodes run in descending `sequence_nr`. The inputs of an op have their nodes before it
-does, so every node runs after all nodes that send it gradients, and there is no need for a priority queue: the reachable
-nodes are collected, sorted once, and taken from the end. Leaves (AccumulateGrad) run as soon as the last gradient for them
-has come, so that their hooks see the order that torch has and memory is given back early.
+does, so every node runs after all nodes that send it gradients, and there is no need for a priority queue: the
+reachable nodes are collected, sorted once, and taken from the end. Leaves (AccumulateGrad) run as soon as the last
+gradient for them has come, so that their hooks see the order that torch has and memory is given back early.
 """
 
 import threading
@@ -15,6 +15,7 @@ from mindtorch import state
 from mindtorch.autograd import anomaly
 from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
 from mindtorch.autograd.node_base import NodeBase, wanted
+from mindtorch.autograd.reentrant import run_nested
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.memory_format import contiguous_format
@@ -72,7 +73,8 @@ class Pass:
 
 
 def _reachable(root: GraphRoot, incoming: dict[Any, int]) -> list[Any]:
-    """The nodes that a pass reaches, the last to run first. Leaves are not among them: they are counted in `incoming`."""
+    """The nodes that a pass reaches, the last to run first. Leaves are not among them: they are counted in
+    `incoming`."""
     nodes: list[Any] = [root]
     seen = {root}
     for node in nodes:
@@ -123,12 +125,17 @@ def run_backward(
 ) -> list[Any]:
     """Send the gradients of the outputs, given by their edges, through the graph.
 
-    Without targets every leaf gets its gradient. With them only they do; `capture` returns the gradients in the order of
-    the targets and stores nothing.
+    Without targets every leaf gets its gradient. With them only they do; `capture` returns the gradients in the order
+    of the targets and stores nothing.
     """
     task = Pass(GraphRoot(tuple(edges), tuple(grads)), keep_graph)
     if targets is not None:
         task.restrict(targets, capture)
+    return run_nested(lambda: _run_in_mode(task, create_graph))
+
+
+def _run_in_mode(task: Pass, create_graph: bool) -> list[Any]:
+    """Run a pass, with grad mode as it has to be, and leave everything in this thread as it was."""
     grad_enabled, _thread.grad_enabled = _thread.grad_enabled, create_graph
     outer, running.task = running.task, task
     outer_wanted = wanted.swap(task.wanted)
@@ -211,18 +218,20 @@ def _run(task: Pass) -> None:
 
 def _add(earlier: Tensor, grad: Tensor, edge: tuple, sums: set[tuple]) -> Tensor:
     """The sum of two gradients of the same output. Unless it is recorded, it is made once and then added to."""
-    array = earlier._array
-    if _thread.grad_enabled or type(array) is not type(grad._array):
+    array, other = earlier._array, grad._array
+    kind = type(array)
+    if _thread.grad_enabled or type(other) is not kind:
         return grad + earlier if earlier.is_sparse else earlier + grad  # sparse + dense is not defined
     if edge in sums:
-        _add_kernels[type(array)](array, grad._array, 1, array)
+        _add_kernels[kind](array, other, 1, array)
         return earlier
     sums.add(edge)
-    return wrap(_add_kernels[type(array)](array, grad._array, 1))
+    return wrap(_add_kernels[kind](array, other))
 
 
 def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
-    """Run a node that has hooks, or whose gradient is to be captured, or in anomaly mode. None: it only was captured."""
+    """Run a node that has hooks, or whose gradient is to be captured, or in anomaly mode. None: it only was
+    captured."""
     runs = task.needed is None or node in task.needed
     if not runs:
         _run_tensor_hooks(node, grads)

@@ -39,7 +39,8 @@ class FunctionCtx:
         for tensor in tensors:
             if not (isinstance(tensor, Tensor) or tensor is None):
                 raise AssertionError(
-                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
+                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes "
+                    "on ctx."
                 )
         self.saved_for_forward = tensors
 
@@ -57,7 +58,8 @@ class FunctionCtx:
 
 
 class BackwardFunction(FunctionCtx, NodeBase):
-    """The node of a Function, and at the same time its ctx. Every Function has a subclass named `<Function>Backward`."""
+    """The node of a Function, and at the same time its ctx. Every Function has a subclass named
+    `<Function>Backward`."""
 
     _forward_cls: Any = None
     saved_fields = ("_saved_values",)
@@ -68,8 +70,8 @@ class BackwardFunction(FunctionCtx, NodeBase):
         function = self._forward_cls
         if function.backward is not Function.backward and function.vjp is not Function.vjp:
             raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
-                "of them."
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                "implement one of them."
             )
         formula = function.backward if function.vjp is Function.vjp else function.vjp
         if self._materialize:
@@ -95,8 +97,8 @@ class BackwardFunction(FunctionCtx, NodeBase):
                 continue
             if not takes_tensor:
                 raise RuntimeError(
-                    f"function {self.name()} returned a gradient different than None at position {position + 1}, but the "
-                    "corresponding forward input was not a Variable"
+                    f"function {self.name()} returned a gradient different than None at position {position + 1}, but "
+                    f"the corresponding forward input was not a Variable"
                 )
             if not isinstance(grad, Tensor):
                 raise RuntimeError(f"expected Variable or None (got {errors.type_name(grad)})")
@@ -144,24 +146,26 @@ class Function(metaclass=FunctionMeta):
     """The base class for ops that bring their own derivative.
 
     A subclass defines the static methods `forward(ctx, *args)` and `backward(ctx, *grads)`, or `forward(*args)`,
-    `setup_context(ctx, inputs, output)` and `backward`; for forward AD also `jvp(ctx, *tangents)`. Call it with `apply`.
+    `setup_context(ctx, inputs, output)` and `backward`; for forward AD also `jvp(ctx, *tangents)`. Call it with
+    `apply`.
     """
 
     _backward_cls: type[BackwardFunction]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
-            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
-            "them on the class itself. Instantiating an autograd function will raise an error in a future version of "
-            "PyTorch.",
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
+            f"invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch.",
             DeprecationWarning,
             stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
-            "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @staticmethod
@@ -175,8 +179,8 @@ class Function(metaclass=FunctionMeta):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward "
-            "mode AD."
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
         )
 
     @staticmethod
@@ -263,7 +267,8 @@ def _save(ctx: BackwardFunction, recorded: bool) -> None:
     for position, tensor in enumerate(ctx.to_save):
         if not (tensor is None or isinstance(tensor, Tensor)):
             raise TypeError(
-                f"save_for_backward can only save variables, but argument {position} is of type {errors.type_name(tensor)}"
+                f"save_for_backward can only save variables, but argument {position} is of type "
+                f"{errors.type_name(tensor)}"
             )
     if recorded:
         ctx._saved_values = tuple([_saved(ctx, tensor) for tensor in ctx.to_save])

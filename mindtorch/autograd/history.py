@@ -1,8 +1,8 @@
 """Where a tensor stands in the backward graph, and how writing in place moves it.
 
 Note [Views follow their base]: a view's place in the graph is that of its base with the view taken again. Every write
-through the base or any of its views moves the base to a new node and raises the version they share; a view whose `version`
-is older than that takes its view again, from the base as it is now, when it is asked for its edge.
+through the base or any of its views moves the base to a new node and raises the version they share; a view whose
+`version` is older than that takes its view again, from the base as it is now, when it is asked for its edge.
 """
 
 from collections.abc import Iterable
@@ -104,8 +104,8 @@ def mark_written(tensor: Tensor) -> None:
         tensor._version_counter = [1]
     elif not _thread.inference:
         raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
-            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
 
 
@@ -157,9 +157,9 @@ def move_hooks(meta: AutogradMeta, old: Any, new: Any) -> None:
 # -------------------- what may not be written --------------------
 
 _TWO_SIDES = (
-    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
-    "view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or both outside "
-    "(if you want the inplace to be tracked)."
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+    "both the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or "
+    "both outside (if you want the inplace to be tracked)."
 )
 _REASONS = {
     MULTI_OUTPUT: " This view is the output of a function that returns multiple views. Such functions do not allow the "
@@ -167,8 +167,9 @@ _REASONS = {
     NO_GRAD: _TWO_SIDES.format("no_grad"),
     INFERENCE: _TWO_SIDES.format("inference_mode"),
     IN_CUSTOM_FUNCTION: " This view was created inside a custom Function (or because an input was returned as-is) and the "
-    "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
-    "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.",
+    "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
+    "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the "
+    "custom Function.",
 }
 
 

@@ -38,7 +38,9 @@ class RemovableHandle:
         hooks, self.id, *extra = state
         self.hooks_dict_ref = ref(OrderedDict() if hooks is None else hooks)
         RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
-        self.extra_dict_ref = tuple(ref(OrderedDict() if each is None else each) for each in (extra[0] if extra else ()))
+        self.extra_dict_ref = tuple(
+            ref(OrderedDict() if each is None else each) for each in (extra[0] if extra else ())
+        )
 
     def __enter__(self) -> "RemovableHandle":
         return self

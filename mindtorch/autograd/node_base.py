@@ -121,7 +121,8 @@ class NodeBase:
         return tuple(InputMetadata(*metadata) for metadata in self.input_metadata)
 
     def register_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(grad_inputs, grad_outputs)` after the node has run; a tuple that it returns replaces grad_inputs."""
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run; a tuple that it returns replaces
+        grad_inputs."""
         self.hooked = True
         self.hooks, handle = add_hook(self.hooks, hook)
         return handle

@@ -204,8 +204,8 @@ def modified_in_place(array: Any, edge: Any, version: int, expected: int) -> Run
             "torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )
     return RuntimeError(
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{kind} {list(array.shape)}]{source} is at version {version}; expected version {expected} instead. Hint: {hint}"
+        f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} "
+        f"{list(array.shape)}]{source} is at version {version}; expected version {expected} instead. Hint: {hint}"
     )
 
 

@@ -7,6 +7,7 @@ from weakref import ref
 
 from mindtorch import errors, state
 from mindtorch.autograd.engine import backward
+from mindtorch.autograd.execution import queue_callback
 from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.dtype import dtype as Dtype
@@ -152,7 +153,8 @@ class GradMethods:
             raise TypeError(f"Variable data has to be a tensor, but got {errors.type_name(value)}")
         if type(value._array) is not type(self._array):
             raise RuntimeError(
-                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
+                "type."
             )
         if self.requires_grad and not _is_differentiable(value.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
@@ -173,10 +175,10 @@ def _check_grad(tensor: Tensor, grad: Any) -> None:
     if grad.dtype is not tensor.dtype:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{_c_name(grad.dtype)}' to a tensor with grad_dtype "
-            f"'{tensor.dtype.storage_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
-            "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
-            "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that "
-            "assume they match."
+            f"'{tensor.dtype.storage_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
+            f"tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow "
+            "any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
+            "downstream systems that assume they match."
         )
     if grad.device.type != tensor.device.type:
         raise RuntimeError(
@@ -210,12 +212,21 @@ def _c_name(dtype: Dtype) -> str:
     return _C_NAMES.get(dtype.storage_name, dtype.storage_name.lower())
 
 
+class ExecutionEngine:
+    """`Variable._execution_engine`, by which programs reach the engine in torch."""
+
+    queue_callback = staticmethod(queue_callback)
+
+
 @extend_tensor
 class HookMethods:
     """Hooks on tensors."""
 
+    _execution_engine = ExecutionEngine()
+
     def register_hook(self: Any, hook: Callable) -> RemovableHandle:
-        """Call `hook(grad)` when the gradient of this tensor is known; a tensor that it returns replaces the gradient."""
+        """Call `hook(grad)` when the gradient of this tensor is known; a tensor that it returns replaces the
+        gradient."""
         edge = edge_of(self)
         if edge is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -269,14 +280,14 @@ class HookMethods:
 
 
 _DETACHED_VIEW = (
-    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
-    "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
-    "these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as "
-    "the solution."
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+    "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+    "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+    "torch/optim/optimizer.py as the solution."
 )
 _NON_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
-    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
-    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
-    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
+    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
+    "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )

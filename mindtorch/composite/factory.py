@@ -120,4 +120,9 @@ def polar(abs, angle):
                 f"Expected both inputs to be Half, Float or Double tensors but got {abs.dtype.storage_name} and "
                 f"{angle.dtype.storage_name}"
             )
+    if abs.dtype is not angle.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {abs.dtype.storage_name} but got scalar type {angle.dtype.storage_name} for "
+            "second argument"
+        )
     return ops.complex(abs * angle.cos(), abs * angle.sin())

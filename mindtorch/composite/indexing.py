@@ -1,26 +1,11 @@
-"""Ops of the indexing family that are written in other ops: stacking, repeating, diagonals and backward formulas."""
+"""Ops of the indexing family that are written in other ops: stacking, diagonals and backward formulas."""
 
 from mindtorch.backends import geometry
 from mindtorch.dispatch import ops
 from mindtorch.dtype import int64
-from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
 
-# -------------------- stacking and repeating --------------------
-
-
-def stack(tensors, dim):
-    if not tensors:
-        raise RuntimeError("stack expects a non-empty TensorList")
-    first = tensors[0]._array.shape
-    dim = geometry.wrap_dim(dim, len(first) + 1)
-    for place, tensor in enumerate(tensors):
-        if tensor._array.shape != first:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-                f"{list(tensor._array.shape)} at entry {place}"
-            )
-    return ops.cat([tensor.unsqueeze(dim) for tensor in tensors], dim)
+# -------------------- stacking --------------------
 
 
 def hstack(tensors):
@@ -40,20 +25,6 @@ def _at_least_2d(tensor: Tensor) -> Tensor:
     if tensor.ndim > 1:
         return tensor
     return tensor.unsqueeze(0) if tensor.ndim else tensor.reshape((1, 1))
-
-
-def repeat(input, repeats):
-    """Every dimension is split into (copies, extent), the copies are expanded, and one copy makes them real."""
-    if len(repeats) < input.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-        )
-    extents = (1,) * (len(repeats) - input.ndim) + input._array.shape
-    size = tuple([copies * extent for copies, extent in zip(repeats, extents, strict=True)])
-    geometry.check_sizes(size)
-    split = tuple([each for extent in extents for each in (1, extent)])
-    wide = tuple([each for pair in zip(repeats, extents, strict=True) for each in pair])
-    return input.reshape(split).expand(wide).clone(memory_format=contiguous_format).view(size)
 
 
 # -------------------- diagonals --------------------

@@ -2,6 +2,7 @@
 
 from math import prod
 
+from mindtorch.composite.einsum import einsum as einsum
 from mindtorch.dispatch import ops
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.tensor import Tensor

@@ -234,7 +234,7 @@ def _pad_dim(input: Tensor, dim: int, pad: Sequence[int], number: int, mode: str
         )
     if mode == "circular" and max(low, high) > size:
         raise RuntimeError("Padding value causes wrapping around more than once.")
-    places = ops.arange(-low, size + high, device=input.device)
+    places = ops.arange(low + size + high, device=input.device) - low
     return input.index_select(dim, _EDGES[mode](places, size))
 
 

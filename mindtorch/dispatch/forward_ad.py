@@ -3,9 +3,10 @@
 A tensor's tangent lives in its autograd fields, by level. While an op's forward formula runs, forward AD is off for the
 thread: formulas see primal values, and one level cannot leak into another.
 
-The generated formula of an op is called as `jvp(tangents, result, ...)` with the arguments of the op behind. `tangents`
-maps the names of tensor arguments to their tangents (a list of them for a list of tensors, None where there is none); the
-formula returns the tangent of the result, a tuple for several results.
+The generated formula of an op is called as `jvp(result, arguments, tangents)`. `arguments` are the op's arguments in
+the order of the schema; `tangents` has the same length, with the tangent of every tensor argument (a list of them for a
+list), zeros where a tensor has none, and None for all other arguments. It returns the tangent of the result, a tuple
+for several.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindtorch import state
+from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.tensor import Tensor, autograd_meta
 
@@ -20,8 +22,8 @@ _thread = state.thread
 
 _NO_FORMULA = (
     "Trying to use forward AD with {} that does not support it because it has not been implemented yet.\n"
-    "Please file an issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that "
-    "we can prioritize its implementation or submit a PR adding the implementation to derivatives.yaml"
+    "Please file an issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so "
+    "that we can prioritize its implementation or submit a PR adding the implementation to derivatives.yaml"
 )
 
 
@@ -62,15 +64,15 @@ def call_with_tangents(run: Callable, function: Callable, args: tuple, kwargs: d
     """Run an op on dual tensors: the op itself, then all tangents of its outputs, and only then store them."""
     entry: OpEntry = function.op  # type: ignore[attr-defined]
     _check_supported(entry, kwargs)
-    tangents = _tangents_by_name(entry, args, kwargs)
-    primals = args
+    arguments = _arguments_in_order(entry, args, kwargs)
     with without_forward_ad():
+        tangents = [_tangents_of(value) for value in arguments]
         if entry.is_inplace:
-            primals = (args[0].clone(), *args[1:])  # the formula speaks of the value before the op
+            arguments[0] = arguments[0].clone()  # the formula speaks of the value before the op
         result = run(function, args, kwargs)
         if entry.jvp is None:
             return result
-        new = entry.jvp(tangents, result, *primals, **_known_to(entry.jvp, kwargs))
+        new = entry.jvp(result, arguments, tangents)
         for output, tangent in _pairs(result, new):
             _store(output, tangent, entry.is_inplace)
     return result
@@ -85,20 +87,28 @@ def _check_supported(entry: OpEntry, kwargs: dict) -> None:
         raise NotImplementedError(_NO_FORMULA.format(entry.base))
 
 
-def _tangents_by_name(entry: OpEntry, args: tuple, kwargs: dict) -> dict[str, Any]:
-    names = [argument.name for argument in entry.schema.arguments if not argument.keyword_only]
-    given = dict(zip(names, args)) | kwargs
-    return {name: _tangents_of(value) for name, value in given.items() if has_tangents((value,))}
+def _arguments_in_order(entry: OpEntry, args: tuple, kwargs: dict) -> list[Any]:
+    schema = entry.schema
+    positional = [argument for argument in schema.arguments if not argument.keyword_only]
+    if len(args) > len(positional):  # the ints of a call like view(2, 3)
+        args = (*args[: len(positional) - 1], tuple(args[len(positional) - 1 :]))
+    given = {argument.name: value for argument, value in zip(positional, args)} | kwargs
+    return [given.get(argument.name) for argument in schema.arguments]
 
 
 def _tangents_of(value: Any) -> Any:
-    return [tangent_of(item) for item in value] if isinstance(value, (list, tuple)) else tangent_of(value)
+    if isinstance(value, Tensor):
+        tangent = tangent_of(value)
+        return _zeros(value) if tangent is None else tangent
+    if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) for item in value):
+        return [_tangents_of(item) for item in value]
+    return None
 
 
-def _known_to(formula: Callable, kwargs: dict) -> dict[str, Any]:
-    """Without NumPy's spellings of arguments, which the op's function has and its formula has not."""
-    names = formula.__kwdefaults__ or {}
-    return {name: value for name, value in kwargs.items() if name in names}
+def _zeros(tensor: Tensor) -> Tensor | None:
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        return None
+    return ops.zeros_like(tensor)
 
 
 def _pairs(result: Any, tangents: Any) -> list[tuple[Any, Any]]:

@@ -11,6 +11,8 @@ from mindtorch import errors
 from mindtorch.dispatch.keys import backend_named, backend_of
 from mindtorch.dispatch.schema import Schema, parse_schema
 
+_NUMBER_CLASSES = (int, float, bool, complex)
+
 
 class KernelTable(dict):
     """The kernels of one op, keyed by the class of the backend's arrays."""
@@ -23,8 +25,17 @@ class KernelTable(dict):
 
     def __missing__(self, array_class: type) -> Callable:
         # Nothing is stored: a kernel that is registered later must be found.
+        if array_class in _NUMBER_CLASSES:
+            return self._kernel_of_first_array
         backend = backend_of(array_class)
         raise errors.no_kernel(self.op, backend.name if backend else array_class.__name__, self.backends())
+
+    def _kernel_of_first_array(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls with a number in the first place, `add(3, x)`: the first array that follows decides."""
+        for value in args:
+            if type(value) in self:
+                return self[type(value)](*args, **kwargs)
+        raise errors.no_kernel(self.op, "Undefined", self.backends())
 
     def backends(self) -> list[str]:
         """The names of the backends that have a kernel."""

@@ -5,7 +5,7 @@ Parsing happens when somebody asks, never when a program starts.
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 _SCHEMA = re.compile(r"(?P<base>\w+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"(?P<type>.+?) (?P<name>\w+)(?:=(?P<default>.*))?", re.DOTALL)
@@ -102,7 +102,7 @@ class Schema:
         return f"aten::{self.text}"
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse_schema(text: str) -> Schema:
     """The schema of a string that the generator has already checked."""
     found = _SCHEMA.fullmatch(text)

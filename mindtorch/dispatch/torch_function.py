@@ -61,9 +61,10 @@ def has_torch_function(args: Iterable[Any]) -> bool:
 
 def handle_torch_function(function: Callable, overriders: list[Any], args: tuple, kwargs: dict) -> Any:
     """Ask the innermost mode, then the classes of the arguments, until one of them answers."""
+    defaults = function.__kwdefaults__ or {}
+    kwargs = {name: value for name, value in kwargs.items() if name not in defaults or value is not defaults[name]}
     function = public_function(function)
     types = tuple(type(value) for value in overriders)
-    kwargs = {name: value for name, value in kwargs.items() if value is not None}
     modes = _thread.function_modes
     if modes:
         _thread.function_modes = modes[:-1]

@@ -39,7 +39,7 @@ def show_dispatch_trace() -> Iterator[None]:
 def traced(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
     """Print the line of a call, then `run` it one level deeper."""
     depth = _thread.trace_depth
-    print(f"{' ' * depth}[call] op=[aten::{function.op.name}], key=[{_key(args)}]", file=sys.stderr)
+    sys.stderr.write(f"{' ' * depth}[call] op=[aten::{function.op.name}], key=[{_key(args)}]\n")
     _thread.trace_depth = depth + 1
     try:
         return run(function, args, kwargs)

@@ -25,7 +25,9 @@ class ArrayMethods:
 
     def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Tensor:
         array = np.asarray(array)
-        return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)  # torch's answer, as old as uint8 masks
+        return from_numpy(
+            array.astype(np.uint8) if array.dtype == bool else array
+        )  # torch's answer, as old as uint8 masks
 
     def __dlpack__(
         self: Any,

@@ -83,7 +83,7 @@ def _real(value: Any, target: str) -> Any:
 
 @extend_tensor
 class ListMethods:
-    """Tensors as lists. NumPy arrays are made in `mindtorch.interop`."""
+    """Tensors as lists. NumPy arrays are made in `mindtorch.methods.arrays`."""
 
     def tolist(self: Any) -> Any:
         """Nested lists of Python numbers."""

@@ -42,9 +42,7 @@ def _checked_sizes(sizes: tuple[int, ...]) -> tuple[int, ...]:
 def _legacy_device(value: Any) -> device:
     target = CPU if value is None else as_device(value)
     if target.type != "cpu":
-        raise RuntimeError(
-            f"legacy constructor expects device type: cpu but device type: {target.type} was passed"
-        )
+        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {target.type} was passed")
     return target
 
 

@@ -15,9 +15,7 @@ from mindtorch.tensor import Tensor, extend_tensor
 class MemoryMethods:
     """Changing what memory a tensor looks at, and asking about it."""
 
-    def set_(
-        self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
-    ) -> Tensor:
+    def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
         """Look at the memory of another tensor or storage from now on."""
         if isinstance(source, Tensor):
             self._array = source._array
@@ -76,7 +74,9 @@ def _resized(tensor: Any, shape: tuple[int, ...], format: memory_format) -> Any:
     strides = channels_last_strides(shape) if is_last else contiguous_strides(shape)
     offset = tensor.storage_offset()
     storage = tensor.untyped_storage()
-    needed = 0 if 0 in shape else (offset + 1 + sum((n - 1) * step for n, step in zip(shape, strides))) * tensor.itemsize
+    needed = (
+        0 if 0 in shape else (offset + 1 + sum((n - 1) * step for n, step in zip(shape, strides))) * tensor.itemsize
+    )
     if needed > len(storage):
         larger = UntypedStorage(needed)
         larger.bytes_view()[: len(storage)] = storage.bytes_view()

@@ -45,6 +45,11 @@ class ReflectedMethods:
     def __rmatmul__(self, other: Any) -> Any:
         return ops.matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
+    def __invert__(self: Any) -> Tensor:
+        if self._array.dtype.kind not in "biu":
+            raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        return ops.bitwise_not(self)
+
     def __pos__(self: Any) -> Tensor:
         if self._array.dtype == bool:
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
@@ -71,9 +76,7 @@ class TransposedAndConjugated:
     def H(self: Any) -> Tensor:
         if self.ndim not in (0, 2):
             hint = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
-            raise RuntimeError(
-                f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{hint}"
-            )
+            raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{hint}")
         return self.conj() if self.ndim == 0 else self.transpose(0, 1).conj()
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch import state
-from mindtorch.dispatch.torch_function import disabled_torch_function, takes_over, without_torch_function
+from mindtorch.dispatch.torch_function import takes_over, without_torch_function
 from mindtorch.tensor import Tensor, alias_of, extend_tensor
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch.autograd.grad_mode import no_grad
+from mindtorch.creation import tensor
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.nn.reduction import legacy_reduction, reduction_number
@@ -47,11 +48,11 @@ def embedding(
 def _renormalize_rows(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) -> None:
     """Shorten, in place, the named rows that are longer than max_norm."""
     with no_grad():
-        chosen = rows.unique()
+        chosen = tensor(sorted(set(rows.flatten().tolist())))
         found = weight.index_select(0, chosen)
         norms = found.norm(norm_type, 1, keepdim=True)
         factor = (max_norm / (norms + 1e-7)).clamp(max=1.0)
-        weight.index_copy_(0, chosen, found * factor)
+        weight[chosen] = found * factor
 
 
 # -------------------- activations --------------------

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from mindtorch.autograd.grad_mode import no_grad
+from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
 
 _GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4} | dict.fromkeys(
@@ -81,14 +82,41 @@ def trunc_normal_(
             stacklevel=2,
         )
     low, high = (_normal_distribution((limit - mean) / std) for limit in (a, b))
-    tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-    tensor.erfinv_()
-    tensor.mul_(std * math.sqrt(2.0)).add_(mean)
-    return tensor.clamp_(min=a, max=b)
+    if high - low > 0.3:
+        return _redraw_outside(tensor, mean, std, a, b, generator)
+    return _draw_under_the_bell(tensor, mean, std, a, b, generator)
 
 
 def _normal_distribution(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+def _redraw_outside(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
+    """Normal numbers, drawn again where they are outside the limits; quick when the limits are far apart."""
+    low, high = tensor.new_full((), a).item(), tensor.new_full((), b).item()
+    result = tensor.normal_(mean, std, generator=generator)
+    while (outside := (result < low) | (result > high)).any():
+        redrawn = ops.empty_like(result).normal_(mean, std, generator=generator)
+        result = ops.where(outside, redrawn, result)
+    return tensor if result is tensor else tensor.copy_(result)
+
+
+def _draw_under_the_bell(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
+    """Uniform numbers, each kept with a probability that follows the normal density; quick when limits are close."""
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    chances = ops.empty_like(tensor)
+
+    def is_refused(candidates: Tensor) -> Tensor:
+        logs = candidates.sub(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+        return chances.uniform_(generator=generator).log_().gt(logs)
+
+    result = tensor.uniform_(a, b, generator=generator)
+    refused = is_refused(result)
+    while refused.any():
+        candidates = ops.empty_like(tensor).uniform_(a, b, generator=generator)
+        result = ops.where(refused, candidates, result)
+        refused = refused & is_refused(candidates)
+    return tensor if result is tensor else tensor.copy_(result)
 
 
 # -------------------- by the size of the layer --------------------

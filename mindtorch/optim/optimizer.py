@@ -64,7 +64,7 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-                f"but got {errors.type_name(params)}"
+                f"but got {params.type()}"
             )
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[Group] = []
@@ -113,11 +113,11 @@ class Optimizer:
         self.param_groups.append(param_group)
 
     def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
-        for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
-            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
-        return "\n".join([*lines, ")"])
+        groups = (
+            f"Parameter Group {number}\n" + "".join(f"    {key}: {group[key]}\n" for key in sorted(_options(group)))
+            for number, group in enumerate(self.param_groups)
+        )
+        return f"{type(self).__name__} (\n" + "\n".join(groups) + ")"
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}

@@ -78,7 +78,7 @@ def test_it_is_documented(copy):
 
 
 def test_its_tests_appear_and_pass(copy):
-    output = run("-m", "pytest", "-p", "no:cacheprovider", "tests/ops", "-k", "exp2", cwd=copy)
+    output = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/ops", "-k", "exp2", cwd=copy)
     assert re.search(r"^[1-9]\d* passed", output, re.MULTILINE), output
 
 

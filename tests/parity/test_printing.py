@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mindtorch
+from mindtorch.printing import printoptions
 
 DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
 LARGEST = {0: 1, 1: 1500, 2: 40, 3: 11, 4: 6}
@@ -65,7 +66,7 @@ def tensor_of(library, array: np.ndarray):
 @settings(max_examples=400, deadline=None)
 @given(tensors(), OPTIONS)
 def test_same_text(array, options):
-    with torch._tensor_str.printoptions(profile="default"), mindtorch.printoptions(profile="default"):
+    with torch._tensor_str.printoptions(profile="default"), printoptions(profile="default"):
         assert repr(tensor_of(mindtorch, array)) == repr(tensor_of(torch, array))
         torch.set_printoptions(**options)
         mindtorch.set_printoptions(**options)

@@ -57,7 +57,9 @@ class TestOtherTypes:
         assert message(torch.transpose, X, True, 0) == "transpose(): argument 'dim0' (position 2) must be int, not bool"
 
     def test_ints(self):
-        assert message(torch.reshape, X, "x") == "reshape(): argument 'shape' (position 2) must be tuple of ints, not str"
+        assert (
+            message(torch.reshape, X, "x") == "reshape(): argument 'shape' (position 2) must be tuple of ints, not str"
+        )
 
     def test_number(self):
         assert message(torch.add, X, X, alpha="s") == "add(): argument 'alpha' must be Number, not str"
@@ -93,4 +95,7 @@ class TestNoOverload:
     def test_unknown_keywords(self):
         got, expected = self.explain("sum", X, 0, bar=2)
         assert "got (Tensor, int, bar=int)" in got
-        assert expected == self.SUM + "      didn't match because some of the keywords were incorrect: bar\n" + self.SUM_DIM
+        assert (
+            expected
+            == self.SUM + "      didn't match because some of the keywords were incorrect: bar\n" + self.SUM_DIM
+        )

@@ -3,6 +3,7 @@
 import pytest
 
 import mindtorch as torch
+from mindtorch.printing import printoptions
 
 TEXTS = [
     (lambda: torch.tensor(3), "tensor(3)"),
@@ -61,11 +62,11 @@ def test_a_subclass_is_printed_under_its_own_name():
 
 
 def test_options_for_a_block():
-    with torch.printoptions(precision=2, sci_mode=True):
+    with printoptions(precision=2, sci_mode=True):
         assert repr(torch.tensor([1.234])) == "tensor([1.23e+00])"
-    with torch.printoptions(threshold=4, edgeitems=1):
+    with printoptions(threshold=4, edgeitems=1):
         assert repr(torch.arange(5)) == "tensor([0,  ..., 4])"
-    with torch.printoptions(profile="short"):
+    with printoptions(profile="short"):
         assert repr(torch.tensor([1.234])) == "tensor([1.23])"
     assert repr(torch.tensor([1.234])) == "tensor([1.2340])"
     assert torch.get_printoptions() == {
@@ -78,5 +79,5 @@ def test_options_for_a_block():
 
 
 def test_full_profile_never_summarises():
-    with torch.printoptions(profile="full"):
+    with printoptions(profile="full"):
         assert "..." not in repr(torch.arange(1001))

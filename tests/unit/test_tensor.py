@@ -43,9 +43,12 @@ class TestGeometry:
         assert torch.zeros(1, device="meta").is_meta
 
     def test_read_only_attributes(self):
-        for name in ("shape", "dtype", "grad_fn", "is_leaf", "_version"):
-            with pytest.raises(AttributeError):
+        for name in ("shape", "dtype", "device", "_version"):
+            message = f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
+            with pytest.raises(AttributeError, match=message):
                 setattr(torch.zeros(1), name, 3)
+            with pytest.raises(AttributeError, match=message):
+                delattr(torch.zeros(1), name)
 
 
 class TestStorage:

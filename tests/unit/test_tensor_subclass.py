@@ -48,7 +48,9 @@ class TestPlainSubclass:
         assert type(Plain([1, 2])) is Plain and Plain(2, 3).shape == (2, 3)
 
     def test_as_subclass_needs_a_subclass(self):
-        with pytest.raises(TypeError, match="Creating a Tensor subclass from a class that does not inherit from Tensor"):
+        with pytest.raises(
+            TypeError, match="Creating a Tensor subclass from a class that does not inherit from Tensor"
+        ):
             torch.ones(2).as_subclass(int)
 
     def test_make_subclass(self):

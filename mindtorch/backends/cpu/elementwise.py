@@ -7,11 +7,12 @@ through `compute`, which gives the same result.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from mindtorch import iterator
+from mindtorch import iterator, state
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
 from mindtorch.backends.cpu.strided import allocate
 from mindtorch.dtype import FROM_NUMPY
@@ -150,7 +151,7 @@ def are_plain(a: Array, b: Array) -> bool:
 
 def are_apart(out: Array, operand: Array) -> bool:
     """Whether `out` can be written while `operand` is read: surely, when both own their memory."""
-    return out.flags.c_contiguous and out.base is None and operand.base is None
+    return out is operand or (out.flags.c_contiguous and out.base is None and operand.base is None)
 
 
 # -------------------- the long way --------------------
@@ -165,32 +166,26 @@ def widened(dtype: NumpyDtype) -> NumpyDtype:
 
 def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params: Any) -> Array:
     """Runs an op on arrays and Python numbers; `params` are handed to the computation as they are."""
-    if out is None and (loop := _direct_loop(op, operands)):
-        result = quiet(loop, *operands, *params)
-        return result if type(result) is Array else np.asarray(result)
-    arrays = [operand for operand in operands if hasattr(operand, "ndim")]
-    iterator.check_devices(arrays)
-    dtype = op.compute_dtype(*operands)
-    result_dtype = op.result_dtype(dtype) if op.result_dtype else dtype
-    if out is not None and (op.same_dtype_out or _keeps_dtype(op, operands)):
-        _check_same_dtype(out, result_dtype)
-    target = destination(arrays, dtype, result_dtype, out)
-    if dtype in op.refusals:
-        raise op.refusals[dtype](dtype)
-    working = widened(dtype)
-    inputs = [_convert(operand, dtype, working, op.exact_numbers) for operand in operands]
-    _run(op.loops[working], (*inputs, *params), target, result_dtype, may_overlap=out is not None)
+    if (loop := _direct_loop(op, operands)) is not None:
+        if out is None:
+            result = quiet(loop, *operands, *params)
+            return result if type(result) is Array else np.asarray(result)
+        if out is operands[0] and op.result_dtype is None and all([are_apart(out, each) for each in operands]):
+            return quiet(loop, *operands, *params, out=out)
+    plan = _plan_of(op, operands)
+    if out is None:
+        target = plan.new_array()
+    else:
+        if op.same_dtype_out or _keeps_dtype(op, operands):
+            _check_same_dtype(out, plan.result_dtype)
+        arrays = [operand for operand in operands if hasattr(operand, "ndim")]
+        target = destination(arrays, plan.dtype, plan.result_dtype, out)
+    if plan.dtype in op.refusals:
+        raise op.refusals[plan.dtype](plan.dtype)
+    inputs = [_convert(operand, plan.dtype, plan.working, op.exact_numbers) for operand in operands]
+    may_overlap = out is not None and not all([out is each or are_apart(out, each) for each in inputs])
+    _run(op.loops[plan.working], (*inputs, *params), target, plan.result_dtype, may_overlap)
     return target
-
-
-def _keeps_dtype(op: Op, operands: tuple[Any, ...]) -> bool:
-    return len(operands) == 1 and op.compute_dtype is common_dtype and op.result_dtype is None
-
-
-def _check_same_dtype(out: Array, dtype: NumpyDtype) -> None:
-    if out.dtype != dtype:
-        found, expected = FROM_NUMPY[out.dtype].storage_name, FROM_NUMPY[dtype].storage_name
-        raise RuntimeError(f"Found dtype {found} but expected {expected}")
 
 
 def _direct_loop(op: Op, operands: tuple[Any, ...]) -> Loop | None:
@@ -206,15 +201,63 @@ def _direct_loop(op: Op, operands: tuple[Any, ...]) -> Loop | None:
     return op.loops.get(first.dtype)
 
 
+@dataclass(slots=True)
+class _Plan:
+    """What follows from the operands' dtypes, shapes and strides alone."""
+
+    dtype: NumpyDtype
+    working: NumpyDtype
+    result_dtype: NumpyDtype
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+
+    def new_array(self) -> Array:
+        return new_array(self.shape, self.strides, self.result_dtype)
+
+
+_plans: dict[Any, _Plan] = {}
+
+
+def _plan_of(op: Op, operands: tuple[Any, ...]) -> _Plan:
+    """The plan for operands like these, remembered."""
+    looks = [(each.dtype, each.shape, each.strides) if type(each) is Array else type(each) for each in operands]
+    key = (op.compute_dtype, op.result_dtype, state.default_dtype, *looks)
+    plan = _plans.get(key)
+    if plan is None:
+        plan = _make_plan(op, operands)
+        if len(_plans) >= 4096:
+            _plans.clear()
+        _plans[key] = plan
+    return plan
+
+
+def _make_plan(op: Op, operands: tuple[Any, ...]) -> _Plan:
+    arrays = [operand for operand in operands if hasattr(operand, "ndim")]
+    iterator.check_devices(arrays)
+    dtype = op.compute_dtype(*operands)
+    result_dtype = op.result_dtype(dtype) if op.result_dtype else dtype
+    return _Plan(dtype, widened(dtype), result_dtype, *iterator.result_layout(arrays, dtype))
+
+
+def _keeps_dtype(op: Op, operands: tuple[Any, ...]) -> bool:
+    return len(operands) == 1 and op.compute_dtype is common_dtype and op.result_dtype is None
+
+
+def _check_same_dtype(out: Array, dtype: NumpyDtype) -> None:
+    if out.dtype != dtype:
+        found, expected = FROM_NUMPY[out.dtype].storage_name, FROM_NUMPY[dtype].storage_name
+        raise RuntimeError(f"Found dtype {found} but expected {expected}")
+
+
 def _convert(operand: Any, dtype: NumpyDtype, working: NumpyDtype, exact_numbers: bool) -> Array:
     """An operand as an array of the dtype in which the op computes."""
     if not hasattr(operand, "ndim"):
-        operand = constant(operand, working if exact_numbers else dtype)
+        return constant(operand, working) if exact_numbers else constant(operand, dtype).astype(working, copy=False)
     if operand.dtype == working:
         return operand
     if operand.dtype != dtype and not (exact_numbers and operand.ndim == 0):
         operand = quiet(operand.astype, dtype)
-    return quiet(operand.astype, working)
+    return quiet(operand.astype, working, copy=False)
 
 
 def destination(arrays: list[Array], dtype: NumpyDtype, result_dtype: NumpyDtype, out: Array | None) -> Array:
@@ -235,7 +278,18 @@ def new_array(shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: Nu
     """An array with these strides, in elements; None stands for row-major."""
     if strides is None:
         return np.empty(shape, dtype)
-    return allocate(shape, tuple([stride * dtype.itemsize for stride in strides]), dtype)
+    if 0 in shape:
+        return allocate(shape, tuple([stride * dtype.itemsize for stride in strides]), dtype)
+    ordered, places = _memory_axes(shape, strides)
+    return np.empty(ordered, dtype).transpose(places)
+
+
+@lru_cache(maxsize=4096)
+def _memory_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape with the outermost dimension first, and where each dimension has gone."""
+    order = sorted(range(len(shape)), key=lambda dim: (-strides[dim], -shape[dim]))
+    places = sorted(range(len(shape)), key=order.__getitem__)
+    return tuple([shape[dim] for dim in order]), tuple(places)
 
 
 def _run(loop: Loop, inputs: tuple[Any, ...], target: Array, dtype: NumpyDtype, may_overlap: bool) -> None:

@@ -10,7 +10,9 @@ from mindtorch.backends.cpu.casting import checked_number, deliver
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.joining import cat as cat
 from mindtorch.backends.cpu.joining import flip as flip
+from mindtorch.backends.cpu.joining import repeat as repeat
 from mindtorch.backends.cpu.joining import roll as roll
+from mindtorch.backends.cpu.joining import stack as stack
 from mindtorch.backends.cpu.joining import triangle
 from mindtorch.backends.cpu.strided import allocate, empty_like
 

@@ -1,4 +1,4 @@
-"""Concatenation, and rearrangements of elements along dimensions: flip, roll, the triangles of matrices."""
+"""Concatenation and repetition, and rearrangements of elements along dimensions: flip, roll, the triangles of matrices."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -92,6 +92,35 @@ def _joined_strides(tensors: Sequence[Array], shape: tuple[int, ...], unit: int)
     if form and all(not each.flags.c_contiguous and is_contiguous(each, form) for each in tensors):
         return geometry.channels_last_strides(shape, unit)
     return geometry.contiguous_strides(shape, unit)
+
+
+def stack(tensors, dim=0, out=None):
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    shape = tensors[0].shape
+    dim = geometry.wrap_dim(dim, len(shape) + 1)
+    for place, tensor in enumerate(tensors):
+        if tensor.shape != shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(tensor.shape)} "
+                f"at entry {place}"
+            )
+    key = (*(slice(None),) * dim, None)
+    return cat([tensor[key] for tensor in tensors], dim, out)
+
+
+def repeat(input, repeats):
+    if len(repeats) < input.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
+    extents = (1,) * (len(repeats) - input.ndim) + input.shape
+    size = [copies * extent for copies, extent in zip(repeats, extents, strict=True)]
+    geometry.check_sizes(size)
+    result = np.empty(size, input.dtype)
+    by_copy = result.reshape([each for pair in zip(repeats, extents, strict=True) for each in pair])
+    by_copy[...] = input.reshape([each for extent in extents for each in (1, extent)])
+    return result
 
 
 # -------------------- rearrangements --------------------

@@ -1,13 +1,22 @@
 """Kernels of the pointwise ops: which computation for which dtype, and the arguments that are not operands."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from mindtorch import iterator
 from mindtorch.backends.cpu import activations, arithmetic
-from mindtorch.backends.cpu.checks import c_name
+from mindtorch.backends.cpu.choosing import (
+    addcdiv,
+    addcmul,
+    clamp,
+    clamp_max,
+    clamp_min,
+    lerp,
+    masked_fill,
+    maximum,
+    minimum,
+    where,
+)
 from mindtorch.backends.cpu.elementwise import (
     ALL,
     COMPLEX,
@@ -17,17 +26,13 @@ from mindtorch.backends.cpu.elementwise import (
     Op,
     binary,
     compute,
-    destination,
     loops,
     unary,
-    widened,
 )
 from mindtorch.backends.cpu.numbers import fitting
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.refusals import (
     BOOL_NEGATED,
     BOOL_SUBTRACTED,
-    INTEGER_ADDCDIV,
     INTEGRAL_OR_BOOL,
     ONLY_FLOATING,
     ONLY_INTEGRAL,
@@ -36,19 +41,28 @@ from mindtorch.backends.cpu.refusals import (
     not_implemented,
     refused,
 )
-from mindtorch.dtype import FROM_NUMPY
 from mindtorch.promotion import (
     BOOL,
     INTEGRAL,
-    UINT8,
     common_dtype,
-    first,
     int_to_float,
     is_integral,
     real_of,
     to_bool,
 )
-from mindtorch.promotion import where as where_dtype
+
+__all__ = [
+    "addcdiv",
+    "addcmul",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "lerp",
+    "masked_fill",
+    "maximum",
+    "minimum",
+    "where",
+]
 
 Array = np.ndarray
 Number = complex
@@ -61,6 +75,7 @@ INTEGERS = (BOOL, *INTEGRAL)
 
 _add = binary(Op(loops(np.add)))
 _subtract = binary(Op(loops(np.subtract, NUMBERS)))
+_subtract_from_number = binary(Op(loops(arithmetic.subtract_reversed, NUMBERS)))
 _ADD_SCALED = Op(loops(arithmetic.add_scaled))
 _SUBTRACT_SCALED = Op(loops(arithmetic.subtract_scaled, NUMBERS))
 
@@ -80,7 +95,8 @@ def sub(input: Array, other: Array | Number, alpha: Number = 1, out: Array | Non
 
 def rsub(input: Array, other: Array | Number, alpha: Number = 1) -> Array:
     _check_subtraction(input, other)
-    _is_one(alpha, input, other)
+    if _is_one(alpha, input, other) and not isinstance(other, Array):
+        return _subtract_from_number(input, other)
     return compute(_SUBTRACT_SCALED, (other, input), None, alpha)
 
 
@@ -145,9 +161,9 @@ _POW = Op(
     loops(arithmetic.power_of_integers, INTEGRAL) | loops(np.power, _FLOAT_OR_COMPLEX),
     refusals=not_implemented("pow", BOOL),
 )
-# Exponents for which there is something better than the general power. The exponent still takes part in promotion.
+# Exponents for which there is something better than the general power, in floating point.
 _POWERS = {
-    exponent: Op(loops(arithmetic.ignoring_exponent(function), _FLOAT_OR_COMPLEX))
+    exponent: unary(Op(loops(function, _FLOAT_OR_COMPLEX)))
     for exponent, function in {
         0.5: np.sqrt,
         2: np.square,
@@ -157,7 +173,8 @@ _POWERS = {
         -2: arithmetic.reciprocal_square,
     }.items()
 }
-_FIRST_POWERS = {0: Op(loops(arithmetic.ones)), 1: Op(loops(arithmetic.ignoring_exponent(arithmetic.copy)))}
+# What is true for all dtypes. The exponent still takes part in promotion.
+_FIRST_POWERS = {0: Op(loops(arithmetic.ones)), 1: Op(loops(arithmetic.first_power))}
 
 
 def pow(input: Array | Number, exponent: Array | Number, out: Array | None = None) -> Array:
@@ -165,13 +182,13 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
         return _power_of_number(input, exponent, out)
     if isinstance(exponent, Array):
         return compute(_POW, (input, exponent), out)
+    if input.dtype in _FLOAT_OR_COMPLEX and exponent in _POWERS and not isinstance(exponent, complex):
+        return _POWERS[exponent](input, out)
     dtype = common_dtype(input, exponent)
     if dtype in INTEGRAL and exponent.real < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if exponent in _FIRST_POWERS:
         return compute(_FIRST_POWERS[exponent], (input, exponent), out)
-    if dtype in _FLOAT_OR_COMPLEX and exponent in _POWERS:
-        return compute(_POWERS[exponent], (input, exponent), out)
     fitting(exponent, dtype)
     return compute(_POW, (input, exponent), out)
 
@@ -195,8 +212,8 @@ reciprocal = unary(Op(_RECIPROCALS, int_to_float))
 _UNCHANGED = loops(arithmetic.copy, INTEGRAL)
 
 neg = unary(Op(loops(np.negative, NUMBERS), refusals=refused(RuntimeError, BOOL_NEGATED, BOOL)))
-_ABS = Op(loops(np.absolute, NUMBERS), result_dtype=real_of, refusals=not_implemented("abs_cpu", BOOL))
-_abs = unary(_ABS)
+_abs = unary(Op(loops(np.absolute, REAL_NUMBERS), refusals=not_implemented("abs_cpu", BOOL)))
+_abs_of_complex = unary(Op(loops(np.absolute, COMPLEX), result_dtype=real_of))
 _SIGN_OF_REAL = loops(arithmetic.copy, (BOOL,)) | loops(np.sign, INTEGRAL) | loops(arithmetic.sign, FLOATS)
 sign = unary(
     Op(
@@ -227,9 +244,11 @@ def angle(input: Array, out: Array | None = None) -> Array:
 
 
 def abs(input: Array, out: Array | None = None) -> Array:
-    if out is input and input.dtype.kind == "c":
+    if input.dtype not in COMPLEX:
+        return _abs(input, out)
+    if out is input:
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return _abs(input, out)
+    return _abs_of_complex(input, out)
 
 
 # -------------------- functions of real and complex numbers --------------------
@@ -249,9 +268,7 @@ sin = _analytic(np.sin)
 cos = _analytic(np.cos)
 tan = _analytic(np.tan)
 tanh = _analytic(np.tanh)
-sigmoid = unary(
-    Op(loops(activations.sigmoid, FLOATS) | loops(activations.sigmoid_of_complex, COMPLEX), int_to_float)
-)
+sigmoid = unary(Op(loops(activations.sigmoid, FLOATS) | loops(activations.sigmoid_of_complex, COMPLEX), int_to_float))
 atan2 = binary(Op(loops(np.arctan2, FLOATS), int_to_float, refusals=not_implemented("atan2_cpu", *COMPLEX)))
 
 _ONLY_FLOATS = INTEGRAL_OR_BOOL
@@ -285,9 +302,7 @@ floor = _rounding(np.floor, "floor", no_complex("floor"))
 ceil = _rounding(np.ceil, "ceil", no_complex("ceil"))
 trunc = _rounding(np.trunc, "trunc", no_complex("trunc"))
 round = _rounding(np.rint, "round", {})
-_ROUND_DECIMALS = Op(
-    loops(arithmetic.round_decimals, FLOATS), refusals=not_implemented("round_cpu", *ONLY_FLOATING)
-)
+_ROUND_DECIMALS = Op(loops(arithmetic.round_decimals, FLOATS), refusals=not_implemented("round_cpu", *ONLY_FLOATING))
 _ROUND_TO_INTEGERS = Op(
     loops(arithmetic.round_decimals, FLOATS), refusals=not_implemented("round_vml_cpu", *ONLY_FLOATING)
 )
@@ -349,9 +364,7 @@ def gelu(input: Array, approximate: str = "none", out: Array | None = None) -> A
     return activations.by_name(approximate, _GELU, _GELU_TANH)(input, out)
 
 
-def gelu_backward(
-    grad_output: Array, input: Array, approximate: str = "none", out: Array | None = None
-) -> Array:
+def gelu_backward(grad_output: Array, input: Array, approximate: str = "none", out: Array | None = None) -> Array:
     op = activations.by_name(approximate, _GELU_BACKWARD, _GELU_TANH_BACKWARD)
     return compute(op, (grad_output, input), out)
 
@@ -384,70 +397,6 @@ def softplus_backward(
     grad_output: Array, input: Array, beta: float, threshold: float, out: Array | None = None
 ) -> Array:
     return compute(_SOFTPLUS_BACKWARD, (grad_output, input), out, beta, threshold)
-
-
-# -------------------- limits --------------------
-
-_NO_COMPLEX_CLAMP = refused(NotImplementedError, "clamp is not supported for complex types", *COMPLEX)
-maximum = binary(
-    Op(
-        loops(np.maximum, REAL),
-        refusals=refused(RuntimeError, "maximum not implemented for complex tensors.", *COMPLEX),
-    )
-)
-minimum = binary(
-    Op(
-        loops(np.minimum, REAL),
-        refusals=refused(RuntimeError, "minimum not implemented for complex tensors.", *COMPLEX),
-    )
-)
-_NO_CLAMP = _NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL)
-_CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP)
-_CLAMP_BY_NUMBERS = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP, same_dtype_out=True)
-
-
-def _limit(function: Any, name: str) -> tuple[Any, Any]:
-    """Kernels for a limit that is a number and for one that is a tensor."""
-    by_number = _NO_COMPLEX_CLAMP | not_implemented(f"clamp_{name}_scalar_cpu", BOOL)
-    by_tensor = not_implemented(f"{function.__name__}_cpu", *COMPLEX)
-    return (
-        Op(loops(function, REAL_NUMBERS), refusals=by_number, same_dtype_out=True),
-        Op(loops(function, REAL), refusals=by_tensor),
-    )
-
-
-_LOWER_LIMITS = _limit(np.maximum, "min")
-_UPPER_LIMITS = _limit(np.minimum, "max")
-
-
-def clamp(
-    input: Array, min: Array | Number | None = None, max: Array | Number | None = None, out: Array | None = None
-) -> Array:
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if input.dtype in _NO_COMPLEX_CLAMP:
-        raise _NO_COMPLEX_CLAMP[input.dtype](input.dtype)
-    if max is None:
-        return clamp_min(input, min, out)
-    if min is None:
-        return clamp_max(input, max, out)
-    op = _CLAMP if isinstance(min, Array) else _CLAMP_BY_NUMBERS
-    return compute(op, (input, _checked_limit(input, min), _checked_limit(input, max)), out)
-
-
-def clamp_min(input: Array, min: Array | Number, out: Array | None = None) -> Array:
-    return compute(_LOWER_LIMITS[isinstance(min, Array)], (input, _checked_limit(input, min)), out)
-
-
-def clamp_max(input: Array, max: Array | Number, out: Array | None = None) -> Array:
-    return compute(_UPPER_LIMITS[isinstance(max, Array)], (input, _checked_limit(input, max)), out)
-
-
-def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
-    """A number must fit into the dtype of the result."""
-    if not isinstance(limit, Array) and common_dtype(input, limit) == input.dtype:
-        fitting(limit, input.dtype)
-    return limit
 
 
 # -------------------- comparisons and truth --------------------
@@ -490,108 +439,3 @@ bitwise_not = _bitwise(np.bitwise_not, "bitwise_not", unary)
 bitwise_and = _bitwise(np.bitwise_and, "bitwise_and")
 bitwise_or = _bitwise(np.bitwise_or, "bitwise_or")
 bitwise_xor = _bitwise(np.bitwise_xor, "bitwise_xor")
-
-
-# -------------------- choosing --------------------
-
-
-def where(condition: Array, input: Array, other: Array, out: Array | None = None) -> Array:
-    condition = _as_condition(condition)
-    arrays = [condition, input, other]
-    iterator.check_devices(arrays)
-    dtype = where_dtype(*arrays)
-    if out is not None and out.dtype != dtype:
-        names = [FROM_NUMPY[each].storage_name for each in (dtype, out.dtype)]
-        raise RuntimeError(f"Expected out type to be {names[0]} but got {names[1]}")
-    target = destination(arrays, dtype, dtype, out)
-    chosen = np.where(condition, *[quiet(each.astype, dtype, copy=False) for each in (input, other)])
-    if out is None and target.strides == chosen.strides:
-        return chosen
-    quiet(np.copyto, target, chosen, casting="unsafe")
-    return target
-
-
-def _as_condition(condition: Array) -> Array:
-    if condition.dtype == UINT8:
-        warnings.warn(
-            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
-            "version of PyTorch. Use a boolean condition instead.",
-            UserWarning,
-            stacklevel=4,
-        )
-        return condition.astype(bool)
-    if condition.dtype != BOOL:
-        name = FROM_NUMPY[condition.dtype].storage_name
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
-    return condition
-
-
-def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | None = None) -> Array:
-    if mask.dtype != BOOL:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {c_name(mask)}")
-    iterator.check_devices([input, mask])
-    shape = iterator.broadcast_shapes(mask.shape, input.shape)
-    if out is None:
-        out = np.array(np.broadcast_to(input, shape), order="C")
-    else:
-        iterator.check_overlap(out, [mask])
-        iterator.check_inplace_shape(out, shape)
-    np.copyto(out, _fill_value(value, input.dtype), where=mask)
-    return out
-
-
-def _fill_value(value: Array | Number, dtype: np.dtype[Any]) -> Array:
-    if not isinstance(value, Array):
-        return fitting(value, dtype)
-    if value.ndim:
-        raise RuntimeError(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s)."
-        )
-    return fitting(value.item(), dtype)
-
-
-# -------------------- three operands --------------------
-
-_LERP_BY_NUMBER = Op(
-    loops(arithmetic.lerp, _FLOAT_OR_COMPLEX),
-    compute_dtype=first,
-    refusals=not_implemented("lerp_kernel_scalar", *INTEGRAL_OR_BOOL),
-    exact_numbers=True,
-)
-_LERP = Op(
-    loops(arithmetic.lerp, _FLOAT_OR_COMPLEX),
-    refusals=not_implemented("lerp_kernel_tensor", *INTEGRAL_OR_BOOL),
-    same_dtype_out=True,
-)
-_ADDCMUL = Op(loops(arithmetic.addcmul, NUMBERS), refusals=not_implemented("addcmul_cpu_out", BOOL))
-_ADDCDIV = Op(loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX))
-
-
-def lerp(input: Array, end: Array, weight: Array | Number, out: Array | None = None) -> Array:
-    _expect_dtype_of(input, end, "end")
-    if isinstance(weight, Array):
-        _expect_dtype_of(input, weight, "weight")
-        return compute(_LERP, (input, end, weight), out)
-    if not is_integral(input.dtype):
-        fitting(weight, widened(input.dtype))
-    return compute(_LERP_BY_NUMBER, (input, end, weight), out)
-
-
-def _expect_dtype_of(input: Array, other: Array, name: str) -> None:
-    if other.dtype != input.dtype:
-        raise RuntimeError(f"expected dtype {c_name(input)} for `{name}` but got dtype {c_name(other)}")
-
-
-def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
-    if value != 1:
-        fitting(value, common_dtype(input, tensor1, tensor2))
-    return compute(_ADDCMUL, (input, tensor1, tensor2), out, value)
-
-
-def addcdiv(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
-    if is_integral(tensor1.dtype) and is_integral(tensor2.dtype):
-        raise RuntimeError(INTEGER_ADDCDIV)
-    if value != 1:
-        fitting(value, common_dtype(input, tensor1, tensor2))
-    return compute(_ADDCDIV, (input, tensor1, tensor2), out, value)

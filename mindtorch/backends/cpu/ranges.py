@@ -53,8 +53,8 @@ def arange_values(start: Any, step: Any, length: int, dtype: np.dtype) -> Array:
 
 def linspace_values(start: Any, end: Any, steps: int, dtype: np.dtype) -> Array:
     """From both ends to the middle, so that the last number is exact."""
-    if steps == 1:
-        return checked_number(start, dtype).reshape(1)
+    if steps < 2:
+        return checked_number(start, dtype).reshape(1)[:steps]
     first, last = checked_number(start, dtype), checked_number(end, dtype)
     work = np.dtype(np.float64) if dtype.kind in "iu" else dtype
     index = np.arange(steps).astype(np.float64 if work.kind == "c" else work)
@@ -63,7 +63,7 @@ def linspace_values(start: Any, end: Any, steps: int, dtype: np.dtype) -> Array:
     half = steps // 2
     values = np.empty(steps, work)
     values[:half] = _line(index[:half], step, low)
-    values[half:] = _line(index[-1] - index[half:], -step, high)
+    values[half:] = _line(index[::-1][half:], -step, high)
     return np.trunc(values) if dtype.kind in "iu" else values
 
 

@@ -1,6 +1,6 @@
 """What the reduction kernels share: preparing the operand, checking and storing the result."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,11 @@ def check_out_dtype(out: Array | None, dtype: NumpyDtype) -> None:
         raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {c_name(out)} instead")
 
 
-def by_columns(function: Callable[..., Array], input: Array, dim: int) -> Array:
-    """`function` over the last dimension of the operand with `dim` moved there, in contiguous memory."""
-    moved = input if dim == input.ndim - 1 else np.moveaxis(input, dim, -1)
-    return function(np.ascontiguousarray(moved))
+def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
+    """np.cumsum; over an outer dimension with long rows it adds row to row, which NumPy does element by element."""
+    if axis or values.ndim < 2 or not values.size or values[0].size < 64:
+        return np.cumsum(values, axis, dtype)
+    result = values.astype(dtype, order="C")
+    for row in range(1, len(result)):
+        np.add(result[row], result[row - 1], out=result[row])
+    return result

@@ -15,6 +15,7 @@ from mindtorch.backends.cpu.reducing import (
     count,
     nonempty_dims,
     one_dim,
+    running_sum,
     scalar_name,
     store,
 )
@@ -28,7 +29,19 @@ from mindtorch.backends.cpu.softmax import (
 from mindtorch.backends.cpu.sorting import sort, sort_stable, topk
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import reduced_dims
-from mindtorch.promotion import BOOL, COMPLEX, DOUBLE, FLOAT, INT64, UINT8, float_of, is_integral, promote, real_of
+from mindtorch.promotion import (
+    BOOL,
+    COMPLEX,
+    DOUBLE,
+    FLOAT,
+    FLOATING,
+    INT64,
+    UINT8,
+    float_of,
+    is_integral,
+    promote,
+    real_of,
+)
 
 __all__ = [
     "log_softmax",
@@ -127,7 +140,7 @@ def cumsum(input: Array, dim: int, dtype: Dtype | None = None, out: Array | None
         raise _NO_CUMSUM[target](target)
     computed = as_computed(values, target)
     wide = computed.dtype if is_integral(target) else promote(DOUBLE, computed.dtype)
-    result = quiet(np.cumsum, computed, axis, wide)
+    result = quiet(running_sum, computed, axis, wide)
     return store(result.reshape(input.shape), target, out)
 
 
@@ -308,7 +321,7 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
 def logsumexp(input: Array, dim: Dims, keepdim: bool = False, out: Array | None = None) -> Array:
     dtype = float_of(input.dtype)
     dims = reduced_dims(dim, input.ndim)
-    if input.ndim and input.size and not isinstance(dim, int) and not dim:
+    if input.dtype in FLOATING and input.ndim and input.size and not isinstance(dim, int) and not dim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * input.ndim}")
     return store(quiet(_log_of_sum, as_computed(input, dtype), dims, keepdim), dtype, out)
 

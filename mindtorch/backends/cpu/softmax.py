@@ -1,11 +1,12 @@
 """Kernels of softmax and log-softmax and their backwards, in blocks that stay in the cache."""
 
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.elementwise import BLOCK
+from mindtorch.backends.cpu.elementwise import BLOCK, FLOATS
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.reducing import as_computed, one_dim, store
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
@@ -40,6 +41,10 @@ def _run(name: str, step: Step, inputs: tuple[Array, ...], dim: int, half_to_flo
         raise RuntimeError(f"{name} with half to float conversion is not supported on CPU")
     first, axis = one_dim(inputs[0], dim)
     dtype = first.dtype
+    if out is None and dtype in FLOATS and 0 < first.size <= BLOCK and all(each.flags.c_contiguous for each in inputs):
+        result = np.empty(first.shape, dtype)
+        quiet(step, result, *[each.reshape(first.shape) for each in inputs], axis=axis)
+        return result.reshape(inputs[0].shape)
     if dtype in ONLY_FLOATING and first.size:
         place = "lastdim_" if axis == first.ndim - 1 else ""
         raise not_implemented(f"{name}_{place}kernel_impl", dtype)[dtype](dtype)
@@ -55,13 +60,31 @@ def _in_blocks(step: Step, arrays: list[Array], axis: int) -> None:
     """Runs a step over (outer, axis, inner) blocks with about BLOCK elements."""
     shape = arrays[0].shape
     length = shape[axis]
-    inner = int(np.prod(shape[axis + 1 :], dtype=np.int64))
+    inner = prod(shape[axis + 1 :])
     if inner == 1:
-        views = [array.reshape(-1, length) for array in arrays]
-    else:
-        views = [array.reshape(-1, length, inner) for array in arrays]
+        _in_blocks_of_rows(step, [array.reshape(-1, length) for array in arrays])
+        return
+    views = [array.reshape(-1, length, inner) for array in arrays]
     for place in _blocks(len(views[0]), length, inner):
         step(*[view[place] for view in views], axis=1)
+
+
+_SHORT = 64
+
+
+def _in_blocks_of_rows(step: Step, views: list[Array]) -> None:
+    """Short rows are turned into columns, block by block, as NumPy is slow in reducing many short rows."""
+    count, length = views[0].shape
+    rows = max(BLOCK // length, 1)
+    for start in range(0, count, rows):
+        out, *inputs = [view[start : start + rows] for view in views]
+        if length >= _SHORT:
+            step(out, *inputs, axis=1)
+            continue
+        columns = [np.ascontiguousarray(each.T) for each in inputs]
+        result = np.empty_like(columns[0])
+        step(result, *columns, axis=0)
+        np.copyto(out, result.T)
 
 
 def _blocks(outer: int, length: int, inner: int) -> Iterator[Any]:

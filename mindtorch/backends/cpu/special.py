@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu import activations
+from mindtorch.backends.cpu.arithmetic import choose
 from mindtorch.backends.cpu.elementwise import FLOATS, Op, binary, compute, loops, unary
 from mindtorch.backends.cpu.refusals import not_implemented
 from mindtorch.lazy import lazy
@@ -30,17 +31,14 @@ def _erfinv(x: Array, out: Array | None = None) -> Array:
 
 def _lgamma(x: Array, out: Array | None = None) -> Array:
     """Infinite at -inf, where SciPy has nan."""
-    result = np.asarray(scipy_special.gammaln(x, out=out))
-    np.copyto(result, np.inf, where=x == -np.inf)
-    return result
+    return choose(x == -np.inf, x.dtype.type(np.inf), scipy_special.gammaln(x), out)
 
 
 def _digamma(x: Array, out: Array | None = None) -> Array:
     """At 0 the infinity of the other sign, at negative integers nan."""
-    result = np.asarray(scipy_special.digamma(x, out=out))
-    np.copyto(result, np.copysign(np.inf, -x), where=x == 0)
-    np.copyto(result, np.nan, where=(x < 0) & (np.floor(x) == x))
-    return result
+    at_zero = np.copysign(x.dtype.type(np.inf), -x)
+    result = np.where(x == 0, at_zero, scipy_special.digamma(x))
+    return choose((x < 0) & (np.floor(x) == x), x.dtype.type(np.nan), result, out)
 
 
 def _trigamma(x: Array, out: Array | None = None) -> Array:

@@ -26,9 +26,12 @@ def alias(input):
 def view(input, size):
     if 1 not in size and 1 not in input.shape and input.flags.c_contiguous and input.size:
         try:
-            return input.reshape(size)
+            shown = input.reshape(size)
         except ValueError:
             pass  # torch's message comes from the geometry
+        else:
+            if shown.shape == size or -1 in size:  # NumPy takes any negative number for -1
+                return shown
     return _strided_by(geometry.view, input, size)
 
 

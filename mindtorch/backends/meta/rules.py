@@ -305,6 +305,29 @@ def cat(promotion: str) -> Kernel:
     return kernel
 
 
+def stack(promotion: str) -> Kernel:
+    """The inputs side by side along a new dim."""
+
+    def kernel(tensors: Sequence[Any], dim: int = 0, out: Any = None) -> Any:
+        iterator.check_devices(tensors)
+        shape = list(tensors[0].shape)
+        shape.insert(geometry.wrap_dim(dim, len(shape) + 1), len(tensors))
+        return deliver(out, tuple(shape), common_dtype(*tensors))
+
+    return kernel
+
+
+def repeat(promotion: str) -> Kernel:
+    """Every dim times its count; dims that only the counts have come first."""
+
+    def kernel(input: Any, repeats: Sequence[int]) -> Any:
+        padded = (1,) * (len(repeats) - input.ndim) + tuple(input.shape)
+        shape = tuple(size * count for size, count in zip(padded, repeats, strict=True))
+        return deliver(None, shape, input.dtype)
+
+    return kernel
+
+
 def dynamic(promotion: None) -> Kernel:
     def kernel(*arguments: Any, out: Any = None) -> Any:
         raise _depends_on_data("this operator")

@@ -1,49 +1,11 @@
-"""Functions over tensors that torch, too, writes in Python or in terms of other ops, and that have no gradient of their own."""
+"""Functions that bring several tensors to matching shapes; torch, too, writes them in Python."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import errors, iterator
-from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments import checked_tensor
+from mindtorch import iterator
 from mindtorch.size import Size
 from mindtorch.tensor import Tensor
-
-# -------------------- comparing --------------------
-
-
-def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape and the same elements."""
-    checked_tensor(input, "equal")
-    if not isinstance(other, Tensor):
-        raise errors.argument_type("equal", "other", 2, "Tensor", other)
-    return input.shape == other.shape and bool(ops.eq(input, other).all())
-
-
-def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Where `|input - other| <= atol + rtol * |other|`."""
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"{input.dtype.storage_name} did not match {other.dtype.storage_name}")
-    close = input == other
-    if equal_nan and not _is_integral(input):
-        close = close | ((input != input) & (other != other))
-    if rtol == 0 and atol == 0:
-        return close
-    allowed = atol + (rtol * other).abs()
-    difference = (input - other).abs()
-    return close | (ops.isfinite(difference) & (difference <= allowed))
-
-
-def _is_integral(tensor: Tensor) -> bool:
-    return not (tensor.is_floating_point() or tensor.is_complex())
-
-
-def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are close to each other, as `isclose` tells."""
-    return bool(isclose(input, other, rtol, atol, equal_nan).all())
-
-
-# -------------------- shapes --------------------
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:

@@ -1,0 +1,55 @@
+"""Backward passes inside backward passes, to any depth.
+
+A hook or a Function's backward may run a backward pass of its own (checkpointing does), which may do the same. Each
+takes several Python frames; when many are open, the next one runs in a thread of its own, which has a fresh stack.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch import state
+
+_thread = state.thread
+
+_MAX_DEPTH = 60  # passes in one thread; at about 8 frames each that is half of Python's default recursion limit
+
+
+class Depth(threading.local):
+    """How many backward passes are open in this thread."""
+
+    passes = 0
+
+
+_depth = Depth()
+
+
+def run_nested(function: Callable[[], Any]) -> Any:
+    """Call a function that runs a backward pass; in a new thread if this one is full."""
+    if _depth.passes >= _MAX_DEPTH:
+        return _call_in_new_thread(function)
+    _depth.passes += 1
+    try:
+        return function()
+    finally:
+        _depth.passes -= 1
+
+
+def _call_in_new_thread(function: Callable[[], Any]) -> Any:
+    """Call a function in a thread that has the same modes switched on, and wait for it."""
+    modes = dict(vars(_thread))
+    outcome: dict[str, Any] = {}
+
+    def work() -> None:
+        vars(_thread).update(modes)
+        try:
+            outcome["result"] = run_nested(function)
+        except BaseException as error:
+            outcome["error"] = error
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    worker.join()
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["result"]

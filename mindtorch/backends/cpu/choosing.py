@@ -1,0 +1,208 @@
+"""Pointwise kernels that choose between operands or combine three of them: limits, where, fills, lerp, addcmul."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mindtorch import iterator
+from mindtorch.backends.cpu import arithmetic
+from mindtorch.backends.cpu.checks import c_name
+from mindtorch.backends.cpu.elementwise import (
+    FLOATS,
+    NUMBERS,
+    REAL_NUMBERS,
+    Op,
+    are_plain,
+    binary,
+    compute,
+    destination,
+    loops,
+    widened,
+)
+from mindtorch.backends.cpu.numbers import fitting
+from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
+from mindtorch.dtype import FROM_NUMPY
+from mindtorch.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral
+from mindtorch.promotion import where as where_dtype
+
+Array = np.ndarray
+Number = complex
+
+_REAL = (BOOL, *REAL_NUMBERS)
+_FLOAT_OR_COMPLEX = (*FLOATS, *COMPLEX)
+
+
+# -------------------- limits --------------------
+
+_NO_COMPLEX_CLAMP = refused(NotImplementedError, "clamp is not supported for complex types", *COMPLEX)
+maximum = binary(
+    Op(
+        loops(np.maximum, _REAL),
+        refusals=refused(RuntimeError, "maximum not implemented for complex tensors.", *COMPLEX),
+    )
+)
+minimum = binary(
+    Op(
+        loops(np.minimum, _REAL),
+        refusals=refused(RuntimeError, "minimum not implemented for complex tensors.", *COMPLEX),
+    )
+)
+_NO_CLAMP = _NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL)
+_CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP)
+_CLAMP_BY_NUMBERS = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP, same_dtype_out=True)
+
+
+def _limit(by_one: Any, function: Any, name: str) -> tuple[Any, Any]:
+    """Kernels for a limit that is a number and for one that is a tensor."""
+    by_number = _NO_COMPLEX_CLAMP | not_implemented(f"clamp_{name}_scalar_cpu", BOOL)
+    by_tensor = not_implemented(f"{function.__name__}_cpu", *COMPLEX)
+    return (
+        Op(loops(by_one, REAL_NUMBERS), refusals=by_number, same_dtype_out=True),
+        Op(loops(function, _REAL), refusals=by_tensor),
+    )
+
+
+_LOWER_LIMITS = _limit(arithmetic.at_least, np.maximum, "min")
+_UPPER_LIMITS = _limit(arithmetic.at_most, np.minimum, "max")
+
+
+def clamp(
+    input: Array, min: Array | Number | None = None, max: Array | Number | None = None, out: Array | None = None
+) -> Array:
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if input.dtype in _NO_COMPLEX_CLAMP:
+        raise _NO_COMPLEX_CLAMP[input.dtype](input.dtype)
+    if max is None:
+        return clamp_min(input, min, out)
+    if min is None:
+        return clamp_max(input, max, out)
+    op = _CLAMP if isinstance(min, Array) else _CLAMP_BY_NUMBERS
+    return compute(op, (input, _checked_limit(input, min), _checked_limit(input, max)), out)
+
+
+def clamp_min(input: Array, min: Array | Number, out: Array | None = None) -> Array:
+    return compute(_LOWER_LIMITS[isinstance(min, Array)], (input, _checked_limit(input, min)), out)
+
+
+def clamp_max(input: Array, max: Array | Number, out: Array | None = None) -> Array:
+    return compute(_UPPER_LIMITS[isinstance(max, Array)], (input, _checked_limit(input, max)), out)
+
+
+def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
+    """A number must fit into the dtype of the result."""
+    if isinstance(limit, Array) or (not isinstance(limit, complex) and -100 < limit < 100):
+        return limit
+    if common_dtype(input, limit) == input.dtype:
+        fitting(limit, input.dtype)
+    return limit
+
+
+# -------------------- choosing --------------------
+
+
+def where(condition: Array, input: Array, other: Array, out: Array | None = None) -> Array:
+    if out is None and condition.dtype is BOOL and input.dtype is other.dtype and are_plain(input, other):
+        if condition.shape == input.shape == other.shape and input.ndim and condition.flags.c_contiguous:
+            return np.where(condition, input, other)
+    condition = _as_condition(condition)
+    arrays = [condition, input, other]
+    iterator.check_devices(arrays)
+    dtype = where_dtype(*arrays)
+    if out is not None and out.dtype != dtype:
+        names = [FROM_NUMPY[each].storage_name for each in (dtype, out.dtype)]
+        raise RuntimeError(f"Expected out type to be {names[0]} but got {names[1]}")
+    target = destination(arrays, dtype, dtype, out)
+    chosen = np.where(condition, *[quiet(each.astype, dtype, copy=False) for each in (input, other)])
+    if out is None and target.strides == chosen.strides:
+        return chosen
+    quiet(np.copyto, target, chosen, casting="unsafe")
+    return target
+
+
+def _as_condition(condition: Array) -> Array:
+    if condition.dtype == UINT8:
+        warnings.warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return condition.astype(bool)
+    if condition.dtype != BOOL:
+        name = FROM_NUMPY[condition.dtype].storage_name
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
+    return condition
+
+
+def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | None = None) -> Array:
+    if mask.dtype != BOOL:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {c_name(mask)}")
+    iterator.check_devices([input, mask])
+    shape = iterator.broadcast_shapes(mask.shape, input.shape)
+    if out is None:
+        out = np.array(np.broadcast_to(input, shape), order="C")
+    else:
+        iterator.check_overlap(out, [mask])
+        iterator.check_inplace_shape(out, shape)
+    np.copyto(out, _fill_value(value, input.dtype), where=mask)
+    return out
+
+
+def _fill_value(value: Array | Number, dtype: np.dtype[Any]) -> Array:
+    if not isinstance(value, Array):
+        return fitting(value, dtype)
+    if value.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    return fitting(value.item(), dtype)
+
+
+# -------------------- three operands --------------------
+
+_LERP_BY_NUMBER = Op(
+    loops(arithmetic.lerp, _FLOAT_OR_COMPLEX),
+    compute_dtype=first,
+    refusals=not_implemented("lerp_kernel_scalar", *INTEGRAL_OR_BOOL),
+    exact_numbers=True,
+)
+_LERP = Op(
+    loops(arithmetic.lerp, _FLOAT_OR_COMPLEX),
+    refusals=not_implemented("lerp_kernel_tensor", *INTEGRAL_OR_BOOL),
+    same_dtype_out=True,
+)
+_ADDCMUL = Op(loops(arithmetic.addcmul, NUMBERS), refusals=not_implemented("addcmul_cpu_out", BOOL))
+_ADDCDIV = Op(loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX))
+
+
+def lerp(input: Array, end: Array, weight: Array | Number, out: Array | None = None) -> Array:
+    _expect_dtype_of(input, end, "end")
+    if isinstance(weight, Array):
+        _expect_dtype_of(input, weight, "weight")
+        return compute(_LERP, (input, end, weight), out)
+    if not is_integral(input.dtype):
+        fitting(weight, widened(input.dtype))
+    return compute(_LERP_BY_NUMBER, (input, end, weight), out)
+
+
+def _expect_dtype_of(input: Array, other: Array, name: str) -> None:
+    if other.dtype != input.dtype:
+        raise RuntimeError(f"expected dtype {c_name(input)} for `{name}` but got dtype {c_name(other)}")
+
+
+def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
+    if value != 1:
+        fitting(value, common_dtype(input, tensor1, tensor2))
+    return compute(_ADDCMUL, (input, tensor1, tensor2), out, value)
+
+
+def addcdiv(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
+    if is_integral(tensor1.dtype) and is_integral(tensor2.dtype):
+        raise RuntimeError(INTEGER_ADDCDIV)
+    if value != 1:
+        fitting(value, common_dtype(input, tensor1, tensor2))
+    return compute(_ADDCDIV, (input, tensor1, tensor2), out, value)

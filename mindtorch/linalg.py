@@ -1,0 +1,6 @@
+"""Linear algebra, as `torch.linalg` names it."""
+
+from mindtorch._generated.ops.linalg import matmul
+from mindtorch._generated.ops.reduction import linalg_vector_norm as vector_norm
+
+__all__ = ["matmul", "vector_norm"]

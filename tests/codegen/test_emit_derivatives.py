@@ -1,0 +1,332 @@
+# ruff: noqa: E501 (schemas are as long as PyTorch writes them)
+"""generated/nodes and generated/forward_ad: from formulas to code."""
+
+from tests.codegen.emitted import definition, emit_project, expected
+
+
+def test_two_gradients(tmp_path):
+    ops = """
+        - func: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          numbers: other
+          operators: __mul__, __imul__
+          dispatch: {CPU: mul}
+    """
+    derivatives = """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other
+          other: grad * self
+          result: self_t * other_p + other_t * self_p
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected(
+        '''
+        class MulBackward0(Node):
+            """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+            saved = ("other", "self")
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None, None)
+                other = unpack(node.other_saved, node)
+                self = unpack(node.self_saved, node)
+                return (grad * other if node.needs(0) else None, grad * self if node.needs(1) else None)
+        '''
+    )
+    assert definition(files, "generated/forward_ad/pointwise.py", "mul") == expected(
+        '''
+        def mul(result, arguments, tangents):
+            """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
+            input, other = arguments
+            input_t, other_t = tangents
+            if input_t is None:
+                input_t = 0
+            if other_t is None:
+                other_t = 0
+            return input_t * other + other_t * input
+        '''
+    )
+
+
+def test_saved_result_and_elementwise_tangent(tmp_path):
+    ops = """
+        - func: exp(Tensor self) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          dispatch: {CPU: exp}
+    """
+    derivatives = """
+        - name: exp(Tensor self) -> Tensor
+          self: grad * result
+          result: auto_element_wise
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/pointwise.py", "ExpBackward0") == expected(
+        '''
+        class ExpBackward0(Node):
+            """exp(Tensor self) -> Tensor"""
+
+            saved = ("result",)
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None,)
+                result = unpack(node.result_saved, node)
+                return (grad * result,)
+        '''
+    )
+    assert definition(files, "generated/forward_ad/pointwise.py", "exp") == expected(
+        '''
+        def exp(result, arguments, tangents):
+            """exp(Tensor self) -> Tensor"""
+            (input_t,) = tangents
+            grad = conj(input_t)
+            return conj(grad * result)
+        '''
+    )
+
+
+def test_saved_facts_and_numbers(tmp_path):
+    ops = """
+        - func: scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor
+          family: pointwise
+          dispatch: {CPU: scale}
+    """
+    derivatives = """
+        - name: scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor
+          self: multiply(grad, weight) * factor
+          weight: multiply(grad, self).reshape(weight.shape) * factor
+          when: step is None
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/pointwise.py", "ScaleBackward0") == expected(
+        '''
+        class ScaleBackward0(Node):
+            """scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"""
+
+            saved = ("weight", "self")
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None, None)
+                weight = unpack(node.weight_saved, node)
+                self = unpack(node.self_saved, node)
+                return (
+                    multiply(grad, weight) * node.factor if node.needs(0) else None,
+                    multiply(grad, self).reshape(node.weight_shape) * node.factor if node.needs(1) else None,
+                )
+        '''
+    )
+
+
+def test_output_without_gradient(tmp_path):
+    ops = """
+        - func: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          family: reduction
+          variants: function, method
+          autogen: out
+          dispatch: {CPU: max_dim}
+    """
+    derivatives = """
+        - name: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          self: multiply(grad, indices) + dim + self.shape[0]
+          values: multiply(self_t, indices)
+          output_differentiability: [True, False]
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/reduction.py", "MaxBackward0") == expected(
+        '''
+        class MaxBackward0(Node):
+            """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+            saved = ("indices",)
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None,)
+                indices = unpack(node.indices_saved, node)
+                return (multiply(grad, indices) + node.dim + node.self_shape[0],)
+        '''
+    )
+    assert definition(files, "generated/forward_ad/reduction.py", "max") == expected(
+        '''
+        def max(result, arguments, tangents):
+            """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+            input_t, _, _ = tangents
+            return (multiply(input_t, result[1]), None)
+        '''
+    )
+
+
+def test_several_outputs_and_one_formula(tmp_path):
+    ops = """
+        - func: norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)
+          family: nn
+          dispatch: {CPU: norm_grads}
+    """
+    derivatives = """
+        - name: norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)
+          self, other: multiply(grads[0], grads[1], needs_input_grad.self)
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/nn.py", "NormGradsBackward0") == expected(
+        '''
+        class NormGradsBackward0(Node):
+            """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
+
+            def apply(node, *grads):
+                return multiply(grads[0], grads[1], node.needs(0))
+        '''
+    )
+
+
+def test_list_of_tensors(tmp_path):
+    ops = """
+        - func: cat(Tensor[] tensors, int dim=0) -> Tensor
+          family: indexing
+          dispatch: {CPU: cat}
+    """
+    derivatives = """
+        - name: cat(Tensor[] tensors, int dim=0) -> Tensor
+          tensors: grad.split(tensors.shapes, dim)
+          result: auto_linear
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/indexing.py", "CatBackward0") == expected(
+        '''
+        class CatBackward0(Node):
+            """cat(Tensor[] tensors, int dim=0) -> Tensor"""
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None,) * len(node.next_edges)
+                tensors_grad = grad.split(node.tensors_shapes, node.dim)
+                return (*tensors_grad,)
+        '''
+    )
+    assert definition(files, "generated/forward_ad/indexing.py", "cat") == expected(
+        '''
+        def cat(result, arguments, tangents):
+            """cat(Tensor[] tensors, int dim=0) -> Tensor"""
+            _, dim = arguments
+            tensors_t, _ = tangents
+            return functions.cat(tensors_t, dim)
+        '''
+    )
+
+
+def test_list_of_saved_tensors(tmp_path):
+    ops = """
+        - func: index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
+          family: indexing
+          dispatch: {CPU: index}
+    """
+    derivatives = """
+        - name: index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
+          self: multiply(grad, indices)
+          indices: non_differentiable
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/indexing.py", "IndexBackward0") == expected(
+        '''
+        class IndexBackward0(Node):
+            """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
+
+            saved = ("indices",)
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None,)
+                indices = [unpack(tensor, node) for tensor in node.indices_saved]
+                return (multiply(grad, indices),)
+        '''
+    )
+
+
+def test_outputs_in_a_list(tmp_path):
+    ops = """
+        - func: unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
+          family: view
+          variants: function, method
+          view: multi
+          dispatch: {CPU: unbind}
+    """
+    derivatives = """
+        - name: unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
+          self: multiply(grads, dim)
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/view.py", "UnbindBackward0") == expected(
+        '''
+        class UnbindBackward0(Node):
+            """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
+
+            def apply(node, *grads):
+                return (multiply(grads, node.dim),)
+        '''
+    )
+
+
+def test_not_implemented(tmp_path):
+    ops = """
+        - func: uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
+          family: random
+          variants: method
+          dispatch: {CPU: uniform}
+    """
+    derivatives = """
+        - name: uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
+          self: not_implemented
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/random.py", "UniformBackward0") == expected(
+        '''
+        class UniformBackward0(Node):
+            """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None,)
+                raise derivative_not_implemented("uniform: self")
+        '''
+    )
+
+
+def test_not_implemented_for_one_argument(tmp_path):
+    ops = """
+        - func: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          numbers: other
+          operators: __mul__, __imul__
+          dispatch: {CPU: mul}
+    """
+    derivatives = """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other
+          other: not_implemented
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected(
+        '''
+        class MulBackward0(Node):
+            """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+            saved = ("other",)
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None, None)
+                other = unpack(node.other_saved, node)
+                self_grad = grad * other if node.needs(0) else None
+                if node.needs(1):
+                    raise derivative_not_implemented("mul: other")
+                other_grad = None
+                return (self_grad, other_grad)
+        '''
+    )

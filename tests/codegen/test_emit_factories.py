@@ -1,0 +1,241 @@
+# ruff: noqa: E501 (schemas are as long as PyTorch writes them)
+"""Factories, composites and ops whose result is no tensor: the exact text of their functions."""
+
+from tests.codegen.emitted import definition, emit_project, expected
+
+
+def test_factory(tmp_path):
+    ops = """
+        - func: zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+          family: factory
+          out: zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
+          factory: true
+          dispatch: {CPU: zeros}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/factory.py", "zeros") == expected(
+        '''
+        def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
+            """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+            if state.interceptors and intercepts(zeros):
+                return call(
+                    zeros,
+                    size,
+                    *more_size,
+                    dtype=dtype,
+                    layout=layout,
+                    device=device,
+                    pin_memory=pin_memory,
+                    out=out,
+                    requires_grad=requires_grad,
+                )
+            if out is not None:
+                return zeros_out(size, out=out)
+            if type(size) is int:
+                size = (size, *more_size)
+            elif type(size) is not tuple:
+                size = ints_of((size, *more_size) if more_size else size, "zeros", "size", 1)
+            dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
+            result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
+            return result.requires_grad_() if requires_grad else result
+        '''
+    )
+    assert definition(files, "generated/ops/factory.py", "zeros_out") == expected(
+        '''
+        def zeros_out(size, *more_size, out):
+            """zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
+            if state.interceptors and intercepts(zeros_out, out):
+                return call(zeros_out, size, *more_size, out=out)
+            if type(size) is int:
+                size = (size, *more_size)
+            elif type(size) is not tuple:
+                size = ints_of((size, *more_size) if more_size else size, "zeros", "size", 1)
+            out._array = _zeros_kernels[type(out._array)](size, None, None, None, None, out=out._array)
+            mark_written(out)
+            return out
+        '''
+    )
+
+
+def test_factory_with_a_generator(tmp_path):
+    ops = """
+        - func: rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+          family: random
+          factory: true
+          composite: rand
+
+        - func: rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+          family: random
+          python: hidden
+          factory: true
+          composite: rand_generator
+    """
+    source = """
+        def rand(size, dtype, layout, device, pin_memory):
+            return size
+
+
+        def rand_generator(size, generator, dtype, layout, device, pin_memory):
+            return size
+    """
+    files = emit_project(tmp_path, ops, mindtorch__composite__random=source)
+    assert definition(files, "generated/ops/random.py", "rand") == expected(
+        '''
+        def rand(size, *more_size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+            """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+            if state.interceptors and intercepts(rand):
+                return call(
+                    rand,
+                    size,
+                    *more_size,
+                    generator=generator,
+                    dtype=dtype,
+                    layout=layout,
+                    device=device,
+                    pin_memory=pin_memory,
+                    requires_grad=requires_grad,
+                )
+            if generator is not None and out is None:
+                return rand_generator(
+                    size,
+                    *more_size,
+                    generator=generator,
+                    dtype=dtype,
+                    layout=layout,
+                    device=device,
+                    pin_memory=pin_memory,
+                    requires_grad=requires_grad,
+                )
+            if type(size) is int:
+                size = (size, *more_size)
+            elif type(size) is not tuple:
+                size = ints_of((size, *more_size) if more_size else size, "rand", "size", 1)
+            result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+            return result.requires_grad_() if requires_grad else result
+        '''
+    )
+
+
+def test_result_that_is_no_tensor(tmp_path):
+    ops = """
+        - func: sparse_dim(Tensor self) -> int
+          family: sparse
+          variants: method
+          dispatch: {SparseCPU: sparse_dim}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/sparse.py", "sparse_dim") == expected(
+        '''
+        def sparse_dim(input):
+            """sparse_dim(Tensor self) -> int"""
+            if state.interceptors and intercepts(sparse_dim, input):
+                return call(sparse_dim, input)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(sparse_dim, input)
+            return _sparse_dim_kernels[type(input_array)](input_array)
+        '''
+    )
+
+
+def test_composite(tmp_path):
+    ops = """
+        - func: square(Tensor self) -> Tensor
+          family: pointwise
+          autogen: inplace, out
+          composite: square
+    """
+    source = """
+        def square(input):
+            return input * input
+    """
+    files = emit_project(tmp_path, ops, mindtorch__composite__pointwise=source)
+    assert definition(files, "generated/ops/pointwise.py", "square") == expected(
+        '''
+        def square(input, *, out=None):
+            """square(Tensor self) -> Tensor"""
+            if state.interceptors and intercepts(square, input):
+                return call(square, input, out=out)
+            if out is not None:
+                return square_out(input, out=out)
+            if not isinstance(input, Tensor):
+                return raise_bad_argument(square, input, out=out)
+            return composite.square(input)
+        '''
+    )
+    assert definition(files, "generated/ops/pointwise.py", "square_") == expected(
+        '''
+        def square_(input):
+            """square_(Tensor(a!) self) -> Tensor(a!)"""
+            if state.interceptors and intercepts(square_, input):
+                return call(square_, input)
+            if not isinstance(input, Tensor):
+                return raise_bad_argument(square_, input)
+            return write_back(input, composite.square(input))
+        '''
+    )
+    assert definition(files, "generated/ops/pointwise.py", "square_out") == expected(
+        '''
+        def square_out(input, *, out):
+            """square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+            if state.interceptors and intercepts(square_out, input, out):
+                return call(square_out, input, out=out)
+            if not isinstance(input, Tensor):
+                return raise_bad_argument(square_out, input, out=out)
+            refuse_grad("square", input, out)
+            return write_out(out, composite.square(input))
+        '''
+    )
+
+
+def test_composite_with_an_in_place_function_of_its_own(tmp_path):
+    ops = """
+        - func: square(Tensor self) -> Tensor
+          family: pointwise
+          autogen: inplace, out
+          composite: square
+    """
+    source = """
+        def square(input):
+            return input * input
+
+
+        def square_(input):
+            return input.mul_(input)
+    """
+    files = emit_project(tmp_path, ops, mindtorch__composite__pointwise=source)
+    assert definition(files, "generated/ops/pointwise.py", "square_") == expected(
+        '''
+        def square_(input):
+            """square_(Tensor(a!) self) -> Tensor(a!)"""
+            if state.interceptors and intercepts(square_, input):
+                return call(square_, input)
+            if not isinstance(input, Tensor):
+                return raise_bad_argument(square_, input)
+            return composite.square_(input)
+        '''
+    )
+
+
+def test_composite_that_is_still_to_be_written(tmp_path):
+    ops = """
+        - func: square(Tensor self) -> Tensor
+          family: pointwise
+          autogen: inplace, out
+          composite: square
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/pointwise.py", "square") == expected(
+        '''
+        def square(input, *, out=None):
+            """square(Tensor self) -> Tensor"""
+            if state.interceptors and intercepts(square, input):
+                return call(square, input, out=out)
+            if out is not None:
+                return square_out(input, out=out)
+            if not isinstance(input, Tensor):
+                return raise_bad_argument(square, input, out=out)
+            raise missing_kernel("square", "composite", "square(input)", "mindtorch/composite/pointwise.py")
+        '''
+    )

@@ -1,0 +1,461 @@
+# ruff: noqa: E501 (schemas are as long as PyTorch writes them)
+"""The functions of generated/ops: a snippet of YAML for each kind of op, and the exact text that follows from it."""
+
+from tests.codegen.emitted import definition, emit_project, expected
+
+
+def test_a_tensor_and_a_number(tmp_path):
+    ops = """
+        - func: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          numbers: other
+          operators: __mul__, __imul__
+          dispatch: {CPU: mul}
+    """
+    derivatives = """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other
+          other: grad * self
+          result: self_t * other_p + other_t * self_p
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/pointwise.py", "_mul_kernels") == expected(
+        """
+        _mul_kernels = kernel_table("mul.Tensor")
+        """
+    )
+    assert definition(files, "generated/ops/pointwise.py", "mul") == expected(
+        '''
+        def mul(input, other, *, out=None, _reject=raise_bad_argument):
+            """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
+            if state.interceptors and intercepts(mul, input, other):
+                return call(mul, input, other, out=out)
+            if out is not None:
+                return mul_out(input, other, out=out)
+            if type(input) is not Tensor:
+                operand = as_operand(input)
+                if operand is None:
+                    return _reject(mul, input, other, out=out)
+                input = operand
+            if type(other) is not Tensor:
+                operand = as_operand(other)
+                if operand is None:
+                    return _reject(mul, input, other, out=out)
+                other = operand
+            input_array = input._array
+            other_array = other._array
+            node = None
+            if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+                input_edge = input._edge or edge_of(input)
+                other_edge = other._edge or edge_of(other)
+                if input_edge or other_edge:
+                    node = nodes.MulBackward0((input_edge, other_edge))
+                    if input_edge:
+                        node.other_saved = save(other)
+                    if other_edge:
+                        node.self_saved = save(input)
+            return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
+        '''
+    )
+
+
+def test_in_place(tmp_path):
+    ops = """
+        - func: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          numbers: other
+          operators: __mul__, __imul__
+          dispatch: {CPU: mul}
+    """
+    derivatives = """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other
+          other: grad * self
+          result: self_t * other_p + other_t * self_p
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/pointwise.py", "mul_") == expected(
+        '''
+        def mul_(input, other, *, _reject=raise_bad_argument):
+            """mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+            if state.interceptors and intercepts(mul_, input, other):
+                return call(mul_, input, other)
+            if type(other) is not Tensor:
+                operand = as_operand(other)
+                if operand is None:
+                    return _reject(mul_, input, other)
+                other = operand
+            try:
+                input_array = input._array
+            except AttributeError:
+                return _reject(mul_, input, other)
+            other_array = other._array
+            node = None
+            if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+                input_edge = input._edge or edge_of(input)
+                other_edge = other._edge or edge_of(other)
+                if input_edge or other_edge:
+                    check_inplace(input)
+                    node = nodes.MulBackward0((input_edge, other_edge))
+                    if input_edge:
+                        node.other_saved = save(other)
+                    if other_edge:
+                        node.self_saved = save(input.clone())
+            _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
+            mark_written(input)
+            if node is not None:
+                rebase(input, node)
+            return input
+        '''
+    )
+
+
+def test_in_place_with_a_saved_result(tmp_path):
+    ops = """
+        - func: exp(Tensor self) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          dispatch: {CPU: exp}
+    """
+    derivatives = """
+        - name: exp(Tensor self) -> Tensor
+          self: grad * result
+          result: auto_element_wise
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/pointwise.py", "exp_") == expected(
+        '''
+        def exp_(input):
+            """exp_(Tensor(a!) self) -> Tensor(a!)"""
+            if state.interceptors and intercepts(exp_, input):
+                return call(exp_, input)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(exp_, input)
+            node = None
+            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+                check_inplace(input)
+                node = nodes.ExpBackward0((edge,))
+            _exp_kernels[type(input_array)](input_array, out=input_array)
+            mark_written(input)
+            if node is not None:
+                rebase(input, node)
+                node.result_saved = save_output(node, input)
+            return input
+        '''
+    )
+
+
+def test_out(tmp_path):
+    ops = """
+        - func: exp(Tensor self) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          dispatch: {CPU: exp}
+    """
+    derivatives = """
+        - name: exp(Tensor self) -> Tensor
+          self: grad * result
+          result: auto_element_wise
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/pointwise.py", "exp_out") == expected(
+        '''
+        def exp_out(input, *, out):
+            """exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+            if state.interceptors and intercepts(exp_out, input, out):
+                return call(exp_out, input, out=out)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(exp_out, input, out=out)
+            refuse_grad("exp", input, out)
+            out._array = _exp_kernels[type(input_array)](input_array, out=out._array)
+            mark_written(out)
+            return out
+        '''
+    )
+
+
+def test_saved_result(tmp_path):
+    ops = """
+        - func: exp(Tensor self) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          dispatch: {CPU: exp}
+    """
+    derivatives = """
+        - name: exp(Tensor self) -> Tensor
+          self: grad * result
+          result: auto_element_wise
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/pointwise.py", "exp") == expected(
+        '''
+        def exp(input, *, out=None):
+            """exp(Tensor self) -> Tensor"""
+            if state.interceptors and intercepts(exp, input):
+                return call(exp, input, out=out)
+            if out is not None:
+                return exp_out(input, out=out)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(exp, input, out=out)
+            node = None
+            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+                node = nodes.ExpBackward0((edge,))
+            result = wrap(_exp_kernels[type(input_array)](input_array), node)
+            if node is not None:
+                node.result_saved = save_output(node, result)
+            return result
+        '''
+    )
+
+
+def test_optional_tensors_converted_values_and_a_condition(tmp_path):
+    ops = """
+        - func: scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor
+          family: pointwise
+          dispatch: {CPU: scale}
+    """
+    derivatives = """
+        - name: scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor
+          self: multiply(grad, weight) * factor
+          weight: multiply(grad, self).reshape(weight.shape) * factor
+          when: step is None
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/pointwise.py", "scale") == expected(
+        '''
+        def scale(input, weight=None, factor=1, *, padding=(0, 0), step=None):
+            """scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"""
+            if state.interceptors and intercepts(scale, input, weight):
+                return call(scale, input, weight, factor, padding=padding, step=step)
+            if type(factor) is not int and type(factor) is not float:
+                factor = scalar_of(factor, "scale", "factor", 3)
+            if type(padding) is int:
+                padding = (padding, padding)
+            elif type(padding) is not tuple:
+                padding = ints_of(padding, "scale", "padding")
+            if step is not None and type(step) is not int:
+                step = int_of(step, "scale", "step")
+            try:
+                input_array = input._array
+                weight_array = None if weight is None else weight._array
+            except AttributeError:
+                return raise_bad_argument(scale, input, weight, factor, padding=padding, step=step)
+            node = None
+            if (
+                (input._edge is not None or (weight is not None and weight._edge is not None))
+                and thread.grad_enabled
+                and (step is None)
+            ):
+                input_edge = input._edge or edge_of(input)
+                weight_edge = None if weight is None else (weight._edge or edge_of(weight))
+                if input_edge or weight_edge:
+                    node = nodes.ScaleBackward0((input_edge, weight_edge))
+                    node.factor = factor
+                    node.weight_shape = None if weight is None else weight_array.shape
+                    if input_edge and weight is not None:
+                        node.weight_saved = save(weight)
+                    if weight_edge:
+                        node.self_saved = save(input)
+            return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)
+        '''
+    )
+
+
+def test_several_named_results(tmp_path):
+    ops = """
+        - func: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          family: reduction
+          variants: function, method
+          autogen: out
+          dispatch: {CPU: max_dim}
+    """
+    derivatives = """
+        - name: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          self: multiply(grad, indices) + dim + self.shape[0]
+          values: multiply(self_t, indices)
+          output_differentiability: [True, False]
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/reduction.py", "max") == expected(
+        '''
+        def max(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
+            """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+            if axis is not None:
+                dim = axis
+            if keepdims is not None:
+                keepdim = keepdims
+            if state.interceptors and intercepts(max, input):
+                return call(max, input, dim, keepdim, out=out)
+            if out is not None:
+                return max_out(input, dim, keepdim, out=out)
+            if type(dim) is not int:
+                dim = int_of(dim, "max", "dim", 2)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(max, input, dim, keepdim, out=out)
+            node = None
+            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+                node = nodes.MaxBackward0((edge,))
+                node.dim = dim
+                node.self_shape = input_array.shape
+            values_array, indices_array = _max_kernels[type(input_array)](input_array, dim, keepdim)
+            values = wrap(values_array, node)
+            indices = wrap(indices_array)
+            if node is not None:
+                node.indices_saved = save(indices)
+            return return_types.max((values, indices))
+        '''
+    )
+    assert definition(files, "generated/ops/reduction.py", "max_out") == expected(
+        '''
+        def max_out(input, dim, keepdim=False, *, out):
+            """max.dim_out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+            if state.interceptors and intercepts(max_out, input, *out):
+                return call(max_out, input, dim, keepdim, out=out)
+            if type(dim) is not int:
+                dim = int_of(dim, "max", "dim", 2)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(max_out, input, dim, keepdim, out=out)
+            refuse_grad("max", input, *out)
+            values, indices = out
+            values._array, indices._array = _max_kernels[type(input_array)](
+                input_array, dim, keepdim, out=(values._array, indices._array)
+            )
+            mark_written(values)
+            mark_written(indices)
+            return out
+        '''
+    )
+    assert definition(files, "generated/return_types.py", "max") == expected(
+        '''
+        class max(NamedResult):
+            """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+            __slots__ = ()
+
+            values: Tensor
+            indices: Tensor
+        '''
+    )
+
+
+def test_results_that_may_be_missing(tmp_path):
+    ops = """
+        - func: norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)
+          family: nn
+          dispatch: {CPU: norm_grads}
+    """
+    derivatives = """
+        - name: norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)
+          self, other: multiply(grads[0], grads[1], needs_input_grad.self)
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/nn.py", "norm_grads") == expected(
+        '''
+        def norm_grads(input, other, output_mask):
+            """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
+            if state.interceptors and intercepts(norm_grads, input, other):
+                return call(norm_grads, input, other, output_mask)
+            try:
+                input_array = input._array
+                other_array = other._array
+            except AttributeError:
+                return raise_bad_argument(norm_grads, input, other, output_mask)
+            node = None
+            if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+                input_edge = input._edge or edge_of(input)
+                other_edge = other._edge or edge_of(other)
+                if input_edge or other_edge:
+                    node = nodes.NormGradsBackward0((input_edge, other_edge))
+            result0_array, result1_array = _norm_grads_kernels[type(input_array)](input_array, other_array, output_mask)
+            result0 = None if result0_array is None else wrap_output(result0_array, node, 0)
+            result1 = None if result1_array is None else wrap_output(result1_array, node, 1)
+            return result0, result1
+        '''
+    )
+
+
+def test_a_list_of_tensors(tmp_path):
+    ops = """
+        - func: cat(Tensor[] tensors, int dim=0) -> Tensor
+          family: indexing
+          dispatch: {CPU: cat}
+    """
+    derivatives = """
+        - name: cat(Tensor[] tensors, int dim=0) -> Tensor
+          tensors: grad.split(tensors.shapes, dim)
+          result: auto_linear
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/indexing.py", "cat") == expected(
+        '''
+        def cat(tensors, dim=0, *, axis=None):
+            """cat(Tensor[] tensors, int dim=0) -> Tensor"""
+            if axis is not None:
+                dim = axis
+            if state.interceptors and intercepts(cat, *tensors):
+                return call(cat, tensors, dim)
+            if type(dim) is not int:
+                dim = int_of(dim, "cat", "dim", 2)
+            try:
+                tensors_arrays = [tensor._array for tensor in tensors]
+            except (AttributeError, TypeError):
+                return raise_bad_argument(cat, tensors, dim)
+            node = None
+            if thread.grad_enabled:
+                tensors_edges = edges_of(tensors)
+                if builtins.any(tensors_edges):
+                    node = nodes.CatBackward0(tensors_edges)
+                    node.tensors_shapes = [tensor.shape for tensor in tensors]
+                    node.dim = dim
+            return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
+        '''
+    )
+
+
+def test_a_list_of_optional_tensors(tmp_path):
+    ops = """
+        - func: index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
+          family: indexing
+          dispatch: {CPU: index}
+    """
+    derivatives = """
+        - name: index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
+          self: multiply(grad, indices)
+          indices: non_differentiable
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/indexing.py", "index") == expected(
+        '''
+        def index(input, indices):
+            """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
+            if state.interceptors and intercepts(index, input, *indices):
+                return call(index, input, indices)
+            try:
+                input_array = input._array
+                indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
+            except (AttributeError, TypeError):
+                return raise_bad_argument(index, input, indices)
+            node = None
+            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+                node = nodes.IndexBackward0((edge,))
+                node.indices_saved = [None if tensor is None else save(tensor) for tensor in indices]
+            return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
+        '''
+    )

@@ -1,0 +1,165 @@
+# ruff: noqa: E501 (schemas are as long as PyTorch writes them)
+"""What generated/registry, the stubs, the methods and the type stubs say about ops."""
+
+from tests.codegen.emitted import definition, emit_project, expected
+
+
+def test_rows_and_kernels(tmp_path):
+    ops = """
+        - func: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          numbers: other
+          operators: __mul__, __imul__
+          dispatch: {CPU: mul}
+
+        - func: square(Tensor self) -> Tensor
+          family: pointwise
+          autogen: inplace, out
+          composite: square
+    """
+    derivatives = """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other
+          other: grad * self
+          result: self_t * other_p + other_t * self_p
+    """
+    composite_source = """
+        def square(input):
+            return input * input
+    """
+    cpu_source = """
+        def mul(input, other, out=None):
+            return input
+    """
+    files = emit_project(
+        tmp_path,
+        ops,
+        derivatives,
+        mindtorch__composite__pointwise=composite_source,
+        mindtorch__backends__cpu__pointwise=cpu_source,
+    )
+    assert definition(files, "generated/registry/pointwise.py", "OPS") == expected(
+        """
+        OPS = (
+            (SCHEMAS["mul.Tensor"], functions.mul, {"jvp": forward_ad.mul, "differentiable": True}),
+            (SCHEMAS["mul_.Tensor"], functions.mul_, {"jvp": forward_ad.mul, "differentiable": True}),
+            (SCHEMAS["mul.out"], functions.mul_out, {}),
+            (SCHEMAS["square"], functions.square, {"composite": True}),
+            (SCHEMAS["square_"], functions.square_, {"composite": True}),
+            (SCHEMAS["square.out"], functions.square_out, {"composite": True}),
+        )
+        """
+    )
+    assert definition(files, "generated/registry/pointwise.py", "KERNELS") == expected(
+        """
+        KERNELS = {
+            "CPU": {
+                "mul.Tensor": cpu_kernels.mul,
+            },
+        }
+        """
+    )
+    assert definition(files, "generated/schemas.py", "SCHEMAS") == expected(
+        """
+        SCHEMAS = {
+            # pointwise
+            "mul.Tensor": "mul.Tensor(Tensor self, Tensor other) -> Tensor",
+            "mul_.Tensor": "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+            "mul.out": "mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+            "square": "square(Tensor self) -> Tensor",
+            "square_": "square_(Tensor(a!) self) -> Tensor(a!)",
+            "square.out": "square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+        }
+        """
+    )
+
+
+def test_stub_of_a_missing_kernel(tmp_path):
+    ops = """
+        - func: eq.Tensor(Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          operators: __eq__
+          dispatch: {CPU: eq, NPU: eq}
+          aclnn: aclnnEq(self, other, out)
+
+        - func: eq.Scalar(Tensor self, Scalar other) -> Tensor
+          family: pointwise
+          variants: function, method
+          dispatch: {CPU: eq}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/stubs/cpu/pointwise.py", "eq") == expected(
+        '''
+        def eq(input, other):
+            """eq.Tensor(Tensor self, Tensor other) -> Tensor
+            eq.Scalar(Tensor self, Scalar other) -> Tensor
+            """
+            raise missing_kernel("eq.Tensor", "CPU", "eq(input, other)", "mindtorch/backends/cpu/pointwise.py")
+        '''
+    )
+    assert definition(files, "generated/stubs/npu/pointwise.py", "eq") == expected(
+        '''
+        def eq(input, other):
+            """eq.Tensor(Tensor self, Tensor other) -> Tensor
+
+            ACLNN: aclnnEq(self, other, out)
+            """
+            raise missing_kernel("eq.Tensor", "NPU", "eq(input, other)", "mindtorch/backends/npu/pointwise.py")
+        '''
+    )
+    assert definition(files, "generated/npu_kernels.py", "KERNELS") == expected(
+        """
+        KERNELS = {
+            # pointwise
+            "eq.Tensor": pointwise_npu_stubs.eq,
+        }
+        """
+    )
+
+
+def test_methods_and_operators(tmp_path):
+    ops = """
+        - func: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          autogen: inplace, out
+          numbers: other
+          operators: __mul__, __imul__
+          dispatch: {CPU: mul}
+
+        - func: eq.Tensor(Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          operators: __eq__
+          dispatch: {CPU: eq}
+
+        - func: eq.Scalar(Tensor self, Scalar other) -> Tensor
+          family: pointwise
+          variants: function, method
+          dispatch: {CPU: eq}
+
+        - func: where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          dispatch: {CPU: where}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/tensor_methods.py", "PointwiseMethods") == expected(
+        '''
+        class PointwiseMethods:
+            """Methods and operators of the pointwise ops."""
+
+            mul = pointwise_ops.mul
+            __mul__ = as_operator(pointwise_ops.mul)
+            mul_ = pointwise_ops.mul_
+            __imul__ = as_operator(pointwise_ops.mul_)
+            eq = pointwise_ops.eq
+            __eq__ = as_operator(pointwise_ops.eq)
+
+            def where(self, condition, other):
+                return pointwise_ops.where(condition, self, other)
+        '''
+    )

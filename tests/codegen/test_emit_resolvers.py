@@ -1,0 +1,162 @@
+# ruff: noqa: E501 (schemas are as long as PyTorch writes them)
+"""The functions that choose among overloads."""
+
+from tests.codegen.emitted import definition, emit_project, expected
+
+
+def test_what_is_given_decides(tmp_path):
+    ops = """
+        - func: sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
+          family: reduction
+          dispatch: {CPU: sum}
+
+        - func: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+          family: reduction
+          autogen: out
+          dispatch: {CPU: sum_dim}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/reduction.py", "sum") == expected(
+        '''
+        def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
+            """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
+            sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+            """
+            if axis is not None:
+                dim = axis
+            if keepdims is not None:
+                keepdim = keepdims
+            if dim is not ...:
+                return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
+            if not keepdim and out is None:
+                return sum_default(input, dtype=dtype)
+            given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
+            return raise_no_overload((sum_default, sum_dim_IntList), given, {})
+        '''
+    )
+
+
+def test_types_decide_and_operators_may_fail(tmp_path):
+    ops = """
+        - func: eq.Tensor(Tensor self, Tensor other) -> Tensor
+          family: pointwise
+          variants: function, method
+          operators: __eq__
+          dispatch: {CPU: eq}
+
+        - func: eq.Scalar(Tensor self, Scalar other) -> Tensor
+          family: pointwise
+          variants: function, method
+          dispatch: {CPU: eq}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/pointwise.py", "eq") == expected(
+        '''
+        def eq(input, other, *, _reject=raise_no_overload):
+            """eq.Tensor(Tensor self, Tensor other) -> Tensor
+            eq.Scalar(Tensor self, Scalar other) -> Tensor
+            """
+            if isinstance(other, Tensor):
+                return eq_Tensor(input, other)
+            if as_operand(other) is not None:
+                return eq_Scalar(input, other)
+            given = [value for value in (input, other) if value is not ... and value is not None]
+            return _reject((eq_Tensor, eq_Scalar), given, {})
+        '''
+    )
+
+
+def test_one_position_with_two_names(tmp_path):
+    ops = """
+        - func: max(Tensor self) -> Tensor
+          family: reduction
+          variants: function, method
+          dispatch: {CPU: max}
+
+        - func: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          family: reduction
+          variants: function, method
+          autogen: out
+          dispatch: {CPU: max_dim}
+
+        - func: max.other(Tensor self, Tensor other) -> Tensor
+          family: reduction
+          variants: function, method
+          dispatch: {CPU: max_other}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/reduction.py", "max") == expected(
+        '''
+        def max(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdims=None):
+            """max.other(Tensor self, Tensor other) -> Tensor
+            max(Tensor self) -> Tensor
+            max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+            """
+            if axis is not None:
+                dim = axis
+            if keepdims is not None:
+                keepdim = keepdims
+            if isinstance(dim, Tensor):
+                other, dim = dim, ...
+            if other is not ... and not keepdim and out is None:
+                return max_other(input, other)
+            if dim is not ...:
+                return max_dim(input, dim, keepdim, out=out)
+            if not keepdim and out is None:
+                return max_default(input)
+            given = [value for value in (input, dim, keepdim, other) if value is not ... and value is not None]
+            return raise_no_overload((max_other, max_default, max_dim), given, {})
+        '''
+    )
+
+
+def test_like_range(tmp_path):
+    ops = """
+        - func: arange(Scalar end) -> Tensor
+          family: factory
+          dispatch: {CPU: arange}
+
+        - func: arange.start(Scalar start, Scalar end) -> Tensor
+          family: factory
+          dispatch: {CPU: arange_start}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/factory.py", "arange") == expected(
+        '''
+        def arange(start=..., end=...):
+            """arange(Scalar end) -> Tensor
+            arange.start(Scalar start, Scalar end) -> Tensor
+            """
+            if start is ... or end is ...:
+                given = [value for value in (start, end) if value is not ...]
+                return arange_default(*given)
+            return arange_start(start, end)
+        '''
+    )
+
+
+def test_positions_that_clash(tmp_path):
+    ops = """
+        - func: var(Tensor self, bool unbiased=True) -> Tensor
+          family: reduction
+          dispatch: {CPU: var}
+
+        - func: var.dim(Tensor self, int[1]? dim, bool unbiased=True) -> Tensor
+          family: reduction
+          dispatch: {CPU: var_dim}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/reduction.py", "var") == expected(
+        '''
+        def var(*args, **kwargs):
+            """var(Tensor self, bool unbiased=True) -> Tensor
+            var.dim(Tensor self, int[1]? dim, bool unbiased=True) -> Tensor
+            """
+            if "axis" in kwargs:
+                kwargs["dim"] = kwargs.pop("axis")
+            for overload in (var_default, var_dim):
+                if fits_signature(overload.op, args, kwargs):
+                    return overload(*args, **kwargs)
+            return raise_no_overload((var_default, var_dim), args, kwargs)
+        '''
+    )

@@ -1,0 +1,190 @@
+# ruff: noqa: E501 (schemas are as long as PyTorch writes them)
+"""Views and the ops that write: the exact text of their functions."""
+
+from tests.codegen.emitted import definition, emit_project, expected
+
+
+def test_view_with_separate_ints(tmp_path):
+    ops = """
+        - func: view(Tensor(a) self, SymInt[] size) -> Tensor(a)
+          family: view
+          variants: method
+          view: single
+          dispatch: {CPU: view}
+    """
+    derivatives = """
+        - name: view(Tensor(a) self, SymInt[] size) -> Tensor(a)
+          self: grad.reshape(self.shape)
+          result: auto_linear
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/view.py", "view") == expected(
+        '''
+        def view(input, size, *more_size):
+            """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
+            if state.interceptors and intercepts(view, input):
+                return call(view, input, size, *more_size)
+            if type(size) is int:
+                size = (size, *more_size)
+            elif type(size) is not tuple:
+                size = ints_of((size, *more_size) if more_size else size, "view", "size", 1)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(view, input, size, *more_size)
+            node = None
+            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+                node = nodes.ViewBackward0((edge,))
+                node.self_shape = input_array.shape
+            return view_of(input, _view_kernels[type(input_array)](input_array, size), node, (view, (size,)))
+        '''
+    )
+
+
+def test_in_place_view(tmp_path):
+    ops = """
+        - func: t(Tensor(a) self) -> Tensor(a)
+          family: view
+          variants: function, method
+          inplace: t_(Tensor(a!) self) -> Tensor(a!)
+          view: single
+          dispatch: {CPU: t}
+    """
+    derivatives = """
+        - name: t(Tensor(a) self) -> Tensor(a)
+          self: grad.t()
+          result: auto_linear
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/view.py", "t_") == expected(
+        '''
+        def t_(input):
+            """t_(Tensor(a!) self) -> Tensor(a!)"""
+            if state.interceptors and intercepts(t_, input):
+                return call(t_, input)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(t_, input)
+            node = None
+            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+                check_inplace(input)
+                node = nodes.TBackward0((edge,))
+            input._array = _t_kernels[type(input_array)](input_array)
+            mark_written(input)
+            if node is not None:
+                rebase(input, node)
+            return input
+        '''
+    )
+
+
+def test_several_views(tmp_path):
+    ops = """
+        - func: unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
+          family: view
+          variants: function, method
+          view: multi
+          dispatch: {CPU: unbind}
+    """
+    derivatives = """
+        - name: unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
+          self: multiply(grads, dim)
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/view.py", "unbind") == expected(
+        '''
+        def unbind(input, dim=0, *, axis=None):
+            """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
+            if axis is not None:
+                dim = axis
+            if state.interceptors and intercepts(unbind, input):
+                return call(unbind, input, dim)
+            if type(dim) is not int:
+                dim = int_of(dim, "unbind", "dim", 2)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(unbind, input, dim)
+            node = None
+            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+                node = nodes.UnbindBackward0((edge,))
+                node.dim = dim
+            return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
+        '''
+    )
+
+
+def test_detach(tmp_path):
+    ops = """
+        - func: detach(Tensor(a) self) -> Tensor(a)
+          family: view
+          variants: function, method
+          inplace: detach_(Tensor(a!) self) -> Tensor(a!)
+          view: detach
+          dispatch: {CPU: detach}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/view.py", "detach") == expected(
+        '''
+        def detach(input):
+            """detach(Tensor(a) self) -> Tensor(a)"""
+            if state.interceptors and intercepts(detach, input):
+                return call(detach, input)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(detach, input)
+            result = wrap(_detach_kernels[type(input_array)](input_array))
+            result._version_counter = share_version(input)
+            return result
+        '''
+    )
+    assert definition(files, "generated/ops/view.py", "detach_") == expected(
+        '''
+        def detach_(input):
+            """detach_(Tensor(a!) self) -> Tensor(a!)"""
+            if state.interceptors and intercepts(detach_, input):
+                return call(detach_, input)
+            return input.detach_()
+        '''
+    )
+
+
+def test_op_that_only_writes(tmp_path):
+    ops = """
+        - func: uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
+          family: random
+          variants: method
+          dispatch: {CPU: uniform}
+    """
+    derivatives = """
+        - name: uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
+          self: not_implemented
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/random.py", "uniform_") == expected(
+        '''
+        def uniform_(input, from_=0.0, to=1.0, *, generator=None):
+            """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
+            if state.interceptors and intercepts(uniform_, input):
+                return call(uniform_, input, from_, to, generator=generator)
+            if type(from_) is not float:
+                from_ = float_of(from_, "uniform_", "from", 1)
+            if type(to) is not float:
+                to = float_of(to, "uniform_", "to", 2)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(uniform_, input, from_, to, generator=generator)
+            node = None
+            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+                check_inplace(input)
+                node = nodes.UniformBackward0((edge,))
+            _uniform__kernels[type(input_array)](input_array, from_, to, generator)
+            mark_written(input)
+            if node is not None:
+                rebase(input, node)
+            return input
+        '''
+    )
