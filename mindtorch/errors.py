@@ -42,12 +42,6 @@ def numpy_dtype_unsupported(numpy_dtype: Any) -> TypeError:
     )
 
 
-def different_devices(first: Any, second: Any) -> RuntimeError:
-    return RuntimeError(
-        f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!"
-    )
-
-
 def device_unavailable(device_type: str) -> Exception:
     if device_type in ("cuda", "xpu"):
         return AssertionError(f"Torch not compiled with {device_type.upper()} enabled")

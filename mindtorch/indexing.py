@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors, state
+from mindtorch.backends.cpu.casting import checked_number
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.nested_data import read
@@ -26,7 +27,10 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
         return handle_torch_function(Tensor.__getitem__, overriding_arguments((tensor, index)), (tensor, index), {})
     kind = type(index)
     if kind is int:
-        return _select(tensor, 0, index, 0)
+        shape = tensor._array.shape
+        if shape and -shape[0] <= index < shape[0]:
+            return ops.select(tensor, 0, index)
+        raise _bad_index(shape, 0, index, 0)
     if kind is slice:
         return _slice(tensor, 0, index)
     if index is None:
@@ -48,7 +52,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     if index is False:
         return
     if not isinstance(value, Tensor):
-        value = _value_for(tensor, value)
+        value = _number(tensor, value)
     if index is None or index is True:
         view, indices = tensor.unsqueeze(0), []
     elif index is Ellipsis:
@@ -67,7 +71,8 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
 def _view_and_indices(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     """The view that the plain parts of a subscript make, and the index tensors for its dimensions."""
     parts = index if type(index) is tuple else _as_parts(index)
-    named = sum(map(_dims_named, parts))
+    plain = _PLAIN.issuperset(map(type, parts))
+    named = len(parts) if plain else sum(map(_dims_named, parts))
     if named > tensor.ndim:
         raise _too_many(tensor, parts)
     view = tensor
@@ -96,6 +101,7 @@ def _view_and_indices(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor |
 
 
 _ALL = slice(None)
+_PLAIN = frozenset((int, slice))
 
 
 def _apply(view: Tensor, dim: int, part: Any, original: int) -> tuple[Tensor, Tensor | None]:
@@ -172,12 +178,15 @@ def _zero_dim() -> IndexError:
 def _select(view: Tensor, dim: int, index: int, original: int) -> Tensor:
     """One element of a dimension; `original` is that dimension's number in the subscript's tensor, for the message."""
     shape = view._array.shape
+    if shape and -shape[dim] <= index < shape[dim]:
+        return ops.select(view, dim, index)
+    raise _bad_index(shape, dim, index, original)
+
+
+def _bad_index(shape: tuple[int, ...], dim: int, index: int, original: int) -> IndexError:
     if not shape:
-        raise _zero_dim()
-    extent = shape[dim]
-    if not -extent <= index < extent:
-        raise IndexError(f"index {index} is out of bounds for dimension {original} with size {extent}")
-    return ops.select(view, dim, index)
+        return _zero_dim()
+    return IndexError(f"index {index} is out of bounds for dimension {original} with size {shape[dim]}")
 
 
 def _slice(view: Tensor, dim: int, part: slice) -> Tensor:
@@ -202,32 +211,44 @@ def _slice_index(value: Any) -> int:
 # -------------------- assignment --------------------
 
 
-def _value_for(tensor: Tensor, value: Any) -> Tensor:
-    """A number as a 0-dim tensor of the tensor's dtype."""
+def _number(tensor: Tensor, value: Any) -> Any:
+    """A value that is no tensor, as a Python number."""
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, _NUMBERS):
         raise TypeError(f"can't assign a {errors.type_name(value)} to a {_legacy_type(tensor)}")
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
-    return ops.full((), value, dtype=tensor.dtype, device=tensor.device)
+    return value
 
 
 def _legacy_type(tensor: Tensor) -> str:
     return f"torch.{tensor.dtype.storage_name}Tensor"
 
 
-def _write_view(view: Tensor, value: Tensor) -> None:
+def _write_view(view: Tensor, value: Any) -> None:
+    if not isinstance(value, Tensor) or value.ndim == 0:
+        view.fill_(value)
+        return
     shape = view._array.shape
-    if value._array.shape != shape and value.ndim:
+    if value._array.shape != shape:
         value = _without_leading_ones(value).expand(shape)
     view.copy_(value)
 
 
-def _write_indices(view: Tensor, indices: list[Tensor | None], value: Tensor) -> None:
-    if value.ndim == 0 and value.dtype is not view.dtype and len(indices) == 1 and indices[0].dtype.itemsize == 1:
+def _write_indices(view: Tensor, indices: list[Tensor | None], value: Any) -> None:
+    if not isinstance(value, Tensor):
+        value = _as_tensor_like(view, value)
+    elif value.ndim == 0 and value.dtype is not view.dtype and len(indices) == 1 and indices[0].dtype.itemsize == 1:
         value = value.to(view.dtype)  # a mask takes a number of any dtype
     ops.index_put_(view, indices, _without_leading_ones(value))
+
+
+def _as_tensor_like(tensor: Tensor, number: Any) -> Tensor:
+    """A number as a 0-dim tensor of the tensor's dtype."""
+    if type(tensor._array) is np.ndarray:
+        return wrap(checked_number(number, tensor._array.dtype))
+    return ops.full((), number, dtype=tensor.dtype, device=tensor.device)
 
 
 def _without_leading_ones(value: Tensor) -> Tensor:

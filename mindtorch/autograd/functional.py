@@ -105,8 +105,8 @@ def jacobian(
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than '
-            'inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
+            'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
         )
     if strategy == "forward-mode":
         _check_forward_mode(create_graph, strict, vectorize)
@@ -161,12 +161,14 @@ def _checked_row(i: int, j: int, row: Any, source: Tensor, create_graph: bool, s
 
 
 def _check_forward_mode(create_graph: bool, strict: bool, vectorize: bool) -> None:
-    text = 'torch.autograd.functional.jacobian: `{0}=True` and `strategy="forward-mode"` are not supported together (yet). '
-    advice = 'Please either set `{0}=False` or `strategy="reverse-mode"`.'
+    text = (
+        'torch.autograd.functional.jacobian: `{0}=True` and `strategy="forward-mode"` are not supported together '
+        '(yet). Please either set `{0}=False` or `strategy="reverse-mode"`.'
+    )
     if create_graph:
-        raise NotImplementedError((text + advice).format("create_graph"))
+        raise NotImplementedError(text.format("create_graph"))
     if strict:
-        raise RuntimeError((text + advice).format("strict"))
+        raise RuntimeError(text.format("strict"))
     if not vectorize:
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
@@ -336,26 +338,40 @@ _HESSIAN_NEEDS_V = _JVP_NEEDS_V
 # Why a gradient that is None is an error in strict mode, by the step in which it appears.
 _INDEPENDENT = {
     "back": "The output of the user-provided function is independent of input {}. This is not allowed in strict mode.",
-    "back_trick": "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the "
-    "double backward trick to compute forward mode gradients. This is not allowed in strict mode.",
-    "double_back": "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict "
-    "mode.",
-    "double_back_trick": "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is "
-    "not allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD.",
+    "back_trick": (
+        "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double "
+        "backward trick to compute forward mode gradients. This is not allowed in strict mode."
+    ),
+    "double_back": (
+        "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode."
+    ),
+    "double_back_trick": (
+        "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not "
+        "allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD."
+    ),
 }
 
+# Why a value that does not require grad is.
 _UNRECORDED = {
-    "hessian": "The hessian of the user-provided function with respect to input {} is independent of the input. This is not "
-    "allowed in strict mode. You should ensure that your function is thrice differentiable and that the hessian "
-    "depends on the inputs.",
-    "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} "
-    "is independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
-    "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for "
-    "example).",
-    "grad_inputs": "The gradient with respect to input {} is independent of the inputs of the user-provided function. This "
-    "is not allowed in strict mode.",
-    "outputs": "Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
-    "differentiable manner from the input when running in strict mode.",
+    "hessian": (
+        "The hessian of the user-provided function with respect to input {} is independent of the input. This is not "
+        "allowed in strict mode. You should ensure that your function is thrice differentiable and that the hessian "
+        "depends on the inputs."
+    ),
+    "jacobian": (
+        "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} "
+        "is independent of the input. This is not allowed in strict mode. You should ensure that your function is "
+        "twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear function "
+        "for example)."
+    ),
+    "grad_inputs": (
+        "The gradient with respect to input {} is independent of the inputs of the user-provided function. This is not "
+        "allowed in strict mode."
+    ),
+    "outputs": (
+        "Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
+        "differentiable manner from the input when running in strict mode."
+    ),
 }
 
 

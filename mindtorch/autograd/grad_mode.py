@@ -61,7 +61,7 @@ def _continue_in_mode(context: Callable, generator: Generator, value: Any) -> Ge
             with context():
                 generator.close()
             raise
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 (whatever it is, it is the generator's to handle)
             resume: Callable = functools.partial(generator.throw, error)
         else:
             resume = functools.partial(generator.send, sent)

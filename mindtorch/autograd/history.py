@@ -157,19 +157,23 @@ def move_hooks(meta: AutogradMeta, old: Any, new: Any) -> None:
 # -------------------- what may not be written --------------------
 
 _TWO_SIDES = (
-    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-    "both the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or "
-    "both outside (if you want the inplace to be tracked)."
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or both "
+    "outside (if you want the inplace to be tracked)."
 )
 _REASONS = {
-    MULTI_OUTPUT: " This view is the output of a function that returns multiple views. Such functions do not allow the "
-    "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+    MULTI_OUTPUT: (
+        " This view is the output of a function that returns multiple views. Such functions do not allow the output "
+        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+    ),
     NO_GRAD: _TWO_SIDES.format("no_grad"),
     INFERENCE: _TWO_SIDES.format("inference_mode"),
-    IN_CUSTOM_FUNCTION: " This view was created inside a custom Function (or because an input was returned as-is) and the "
-    "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
-    "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the "
-    "custom Function.",
+    IN_CUSTOM_FUNCTION: (
+        " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+        "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
+        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+        "Function."
+    ),
 }
 
 

@@ -44,7 +44,7 @@ def _call_in_new_thread(function: Callable[[], Any]) -> Any:
         vars(_thread).update(modes)
         try:
             outcome["result"] = run_nested(function)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 (raised again in the thread that waits)
             outcome["error"] = error
 
     worker = threading.Thread(target=work)

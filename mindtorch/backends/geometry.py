@@ -230,13 +230,12 @@ def _permuted(shape: Ints, strides: Ints, order: Ints) -> Geometry:
     return tuple([shape[dim] for dim in order]), tuple([strides[dim] for dim in order]), 0
 
 
-def check_expandable(shape: Ints, size: Ints, type_name: str) -> None:
+def too_few_sizes(shape: Ints, size: Ints, type_name: str) -> RuntimeError:
     """expand takes at least as many sizes as there are dimensions; `type_name` is the legacy name of the tensor's type."""
-    if len(size) < len(shape):
-        raise RuntimeError(
-            f"expand({type_name}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must "
-            f"be greater or equal to the number of dimensions in the tensor ({len(shape)})"
-        )
+    return RuntimeError(
+        f"expand({type_name}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
+        f"greater or equal to the number of dimensions in the tensor ({len(shape)})"
+    )
 
 
 def expand(shape: Ints, strides: Ints, unit: int, size: Ints) -> Geometry:

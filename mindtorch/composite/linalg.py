@@ -71,7 +71,9 @@ def _folded(input: Tensor, other: Tensor) -> Tensor:
 
 def _batched(input: Tensor, other: Tensor) -> Tensor:
     left, right = input._array.shape, other._array.shape
-    if len(left) == 3 and len(right) == 3 and left[0] != right[0]:
+    if len(left) == 3 and len(right) == 3:
+        if left[0] == right[0]:
+            return ops._unsafe_view(ops.bmm(input, other), (*left[:2], right[2]))
         if left[0] == 1 and input.requires_grad:
             return matmul(input.squeeze(0), other)
         if right[0] == 1 and other.requires_grad:

@@ -26,6 +26,9 @@ def view_as(input, other):
 
 
 def flatten(input, start_dim, end_dim):
+    array = input._array
+    if start_dim == 0 and end_dim == -1 and array.ndim > 1:
+        return input.reshape((array.size,))
     start = geometry.wrap_dim(start_dim, input.ndim)
     end = geometry.wrap_dim(end_dim, input.ndim)
     if start > end:

@@ -1,8 +1,8 @@
 """Convolution in any number of spatial dimensions, as matrix products over patches of the input.
 
-Three products cover everything: `correlate` (input and weight to output), `scatter` (its transpose: output and weight to
-input) and `correlate_weight` (input and output to weight). A transposed convolution is `scatter`, and its gradients are the
-other two. Patches are a strided window over the padded input, copied for a few images at a time so that they stay in cache.
+Three products cover everything: `correlate` (input and weight to output), `scatter` (its transpose: output and weight
+to input) and `correlate_weight` (input and output to weight). A transposed convolution is `scatter`, and its gradients
+are the other two. Patches are a strided window over the padded input, copied for some images at a time.
 """
 
 from __future__ import annotations
@@ -49,8 +49,11 @@ def correlate(x: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry
 
 
 def scatter(y: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
-    """The transpose of `correlate`: every element of y adds its copy of the kernel to a result of spatial size `size`."""
+    """The transpose of `correlate`: every element of y adds a kernel to the result, which is of spatial size `size`."""
     groups, kernel = geometry.groups, weight.shape[2:]
+    mirrored = _mirrored(weight, geometry)
+    if mirrored is not None and mirrored.output_size(y.shape[2:], kernel) == size:
+        return correlate(y, _mirrored_weight(weight, groups), size, mirrored)
     channels, places = weight.shape[1] * groups, prod(y.shape[2:])
     padded_size = tuple(n + 2 * p for n, p in zip(size, geometry.padding))
     result = np.zeros((y.shape[0], channels, *padded_size), y.dtype)
@@ -75,6 +78,24 @@ def correlate_weight(x: np.ndarray, y: np.ndarray, kernel: tuple[int, ...], geom
         columns = patches[images].reshape(min(images.stop, len(x)) - images.start, groups, depth, places)
         result += np.matmul(rows[images], columns.swapaxes(2, 3)).sum(0)
     return result.reshape(y.shape[1], x.shape[1] // groups, *kernel)
+
+
+def _mirrored(weight: np.ndarray, geometry: Geometry) -> Geometry | None:
+    """The geometry with which `correlate`, with the kernel turned round, does what `scatter` does, if there is one.
+
+    Gathering patches is faster than adding them up, unless there are many more channels to gather from.
+    """
+    padding = tuple(d * (k - 1) - p for d, k, p in zip(geometry.dilation, weight.shape[2:], geometry.padding))
+    if max(geometry.stride) > 1 or min(padding) < 0 or weight.shape[0] > 2 * weight.shape[1] * geometry.groups:
+        return None
+    return geometry._replace(padding=padding)
+
+
+def _mirrored_weight(weight: np.ndarray, groups: int) -> np.ndarray:
+    rows, columns, *kernel = weight.shape
+    by_group = weight.reshape(groups, rows // groups, columns, *kernel).swapaxes(1, 2)
+    turned = np.flip(by_group, tuple(range(3, by_group.ndim)))
+    return turned.reshape(groups * columns, rows // groups, *kernel)
 
 
 def _product(kernels: np.ndarray, rows: np.ndarray) -> np.ndarray:

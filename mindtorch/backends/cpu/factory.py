@@ -88,6 +88,8 @@ def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None, out=None)
 
 
 def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None, out=None):
+    if type(start) is type(end) is type(step) is int and dtype is None and out is None and start <= end and step > 0:
+        return np.arange(start, end, step)
     wanted = out.dtype if out is not None else _numpy(dtype) if dtype else _range_dtype(start, end, step)
     if wanted.kind in "bc":
         raise not_implemented("arange_cpu", np.empty(0, wanted))
@@ -131,6 +133,8 @@ def empty_like(input, dtype=None, layout=None, device=None, pin_memory=None, mem
 
 
 def zeros_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    if device is None and memory_format is None and input.flags.c_contiguous and 1 not in input.shape:
+        return np.zeros(input.shape, input.dtype if dtype is None else dtype.numpy)
     return _fill_anywhere(empty_like(input, dtype, layout, device, pin_memory, memory_format), 0)
 
 
@@ -227,7 +231,13 @@ def fill(input, value, out=None):
             )
         value = value.item()
     target = new_like(input) if out is None else _resized(out, input.shape)
+    if type(value) is float and target.dtype.kind == "f" and -_ALWAYS_FITS < value < _ALWAYS_FITS:
+        return _filled(target, value)
     return _filled(target, checked_number(value, target.dtype))
+
+
+# Smaller numbers than this fit in any floating-point dtype.
+_ALWAYS_FITS = 1000.0
 
 
 def zero(input):

@@ -155,8 +155,12 @@ def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
 def _check_range(index: Array, dim: int, extent: int) -> None:
     """These ops take no negative indices."""
     if index.size and (index.min() < 0 or index.max() >= extent):
-        bad = index[(index < 0) | (index >= extent)].flat[0]
-        raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {extent}")
+        raise _range_error(index, dim, extent)
+
+
+def _range_error(index: Array, dim: int, extent: int) -> RuntimeError:
+    bad = index[(index < 0) | (index >= extent)].flat[0]
+    return RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {extent}")
 
 
 # -------------------- gather and scatter --------------------
@@ -174,9 +178,13 @@ def gather(input, dim, index, sparse_grad=False, out=None):
             f"Size does not match at dimension {_exceeds(index, source, skipped=dim)[0]} expected index "
             f"{list(index.shape)} to be no larger than self {list(input.shape)} apart from dimension {dim}"
         )
-    _check_range(index, dim, source.shape[dim])
-    picked = np.ascontiguousarray(source[_along(index, dim)])
-    return deliver(picked.reshape(index.shape), out)
+    try:
+        picked = source[_along(index, dim)] if index.min() >= 0 else None
+    except IndexError:
+        picked = None
+    if picked is None:
+        raise _range_error(index, dim, source.shape[dim])
+    return deliver(np.ascontiguousarray(picked).reshape(index.shape), out)
 
 
 def scatter(input, dim, index, src, out=None):
@@ -250,8 +258,13 @@ def _along(index: Array, dim: int) -> tuple[Array, ...]:
     """The subscript that uses the index for one dimension and counts through the others."""
     if not index.ndim:
         return (index.reshape(1),)
-    counters = np.ix_(*[np.arange(extent) for extent in index.shape])
-    return (*counters[:dim], index, *counters[dim + 1 :])
+    last = index.ndim - 1
+    return tuple(
+        [
+            index if each == dim else np.arange(extent).reshape((extent,) + (1,) * (last - each))
+            for each, extent in enumerate(index.shape)
+        ]
+    )
 
 
 # -------------------- masks --------------------

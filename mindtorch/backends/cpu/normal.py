@@ -15,7 +15,7 @@ Array = np.ndarray
 
 BLOCK = 16
 _PAIRS = 8
-_CHUNK = 4096  # numbers transformed together, so that temporaries stay in the cache
+_CHUNK = 1 << 14  # numbers transformed together, so that temporaries stay in the cache
 
 _single = np.float32
 

@@ -24,7 +24,7 @@ def alias(input):
 
 
 def view(input, size):
-    if 1 not in size and 1 not in input.shape and input.flags.c_contiguous and input.size:
+    if input.flags.c_contiguous and 1 not in input.shape:
         try:
             shown = input.reshape(size)
         except ValueError:
@@ -90,7 +90,8 @@ def permute(input, dims):
 
 
 def expand(input, size, implicit=False):
-    geometry.check_expandable(input.shape, size, _type_name(input))
+    if len(size) < input.ndim:
+        raise geometry.too_few_sizes(input.shape, size, _type_name(input))
     return _strided_by(geometry.expand, input, size)
 
 
@@ -107,6 +108,9 @@ def squeeze_dims(input, dim):
 
 
 def unsqueeze(input, dim):
+    shape = input.shape
+    if 0 <= dim <= len(shape) and input.flags.c_contiguous and 1 not in shape and 0 not in shape:
+        return input.reshape((*shape[:dim], 1, *shape[dim:]))
     return _strided_by(geometry.unsqueeze, input, dim)
 
 
@@ -121,9 +125,11 @@ def _without(input: Array, dims: Any) -> Array:
 
 
 def select(input, dim, index):
-    shape = input.shape
-    if dim == 0 and shape and -shape[0] <= index < shape[0]:
-        return input[index, ...]
+    if dim == 0:
+        try:
+            return input[index, ...]
+        except IndexError:
+            pass  # torch's message comes from the geometry
     return _strided_by(geometry.select, input, dim, index) if input.size == 0 else _select(input, dim, index)
 
 
@@ -134,13 +140,10 @@ def _select(input: Array, dim: int, index: int) -> Array:
 
 
 def slice(input, dim=0, start=None, end=None, step=1):
-    shape = input.shape
-    if shape and step > 0:
-        dim = geometry.wrap_dim(dim, len(shape))
-        first, last = geometry.slice_bounds(shape[dim], start, end)
-        if first < last:  # NumPy forgets the step and the start of an empty slice
-            part = builtins.slice(first, last, step)
-            return input[part] if dim == 0 else input[(*(_ALL,) * dim, part)]
+    if step > 0 and 0 <= dim < input.ndim:
+        part = input[start:end:step] if dim == 0 else input[(*(_ALL,) * dim, builtins.slice(start, end, step))]
+        if part.shape[dim]:  # NumPy forgets the step and the start of an empty slice
+            return part
     return _strided_by(geometry.slice, input, dim, start, end, step)
 
 
