@@ -31,7 +31,8 @@ def measure(library: str, options: argparse.Namespace) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.measure", library, "--only", options.only]
     command += ["--budget", str(options.budget)]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | threads, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout)
+    seconds: dict[str, float] = json.loads(done.stdout)
+    return seconds
 
 
 def medians(rounds: list[dict[str, float]]) -> dict[str, float]:

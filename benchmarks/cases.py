@@ -42,7 +42,9 @@ def case(name: str) -> Callable[[Callable[[Maker], Work]], Callable[[Maker], Wor
     return register
 
 
-def simple(name: str, *shapes: tuple[int, ...], grad: bool = False) -> Callable:
+def simple(
+    name: str, *shapes: tuple[int, ...], grad: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function of torch and tensors of these shapes."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ import markdown
 
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "site"
-SOURCES = ("*.md", "docs/**/*.md", "generated/docs/**/*.md")
+SOURCES = ("*.md", "docs/**/*.md")
 EXTENSIONS = ["fenced_code", "sane_lists", "tables", "toc"]
 
 PAGE = """<!doctype html>

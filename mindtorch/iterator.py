@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import dtype as dtypes
 from mindtorch import geometry
+from mindtorch.dtype import FROM_NUMPY
 from mindtorch.promotion import can_convert
 
 Shape = tuple[int, ...]
@@ -197,7 +197,7 @@ def reduced_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
 def check_result_dtype(result: np.dtype, target: np.dtype) -> None:
     """A result can only be written to a tensor of its kind of dtype or a higher one."""
     if not can_convert(result, target):
-        names = [dtypes.FROM_NUMPY[each].storage_name for each in (result, target)]
+        names = [FROM_NUMPY[each].storage_name for each in (result, target)]
         raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
 
 

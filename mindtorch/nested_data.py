@@ -145,10 +145,9 @@ def _inferred(elements: Sequence) -> np.dtype:
     kinds = set(map(type, elements))
     if kinds.issubset(_PLAIN_DTYPES):
         return reduce(promote, [_PLAIN_DTYPES[kind]() for kind in kinds] or [state.default_dtype.numpy])
-    result = None
+    result = _dtype_of(elements[0])
     for element in elements:
-        dtype = _dtype_of(element)
-        result = dtype if result is None else promote(result, dtype)
+        result = promote(result, _dtype_of(element))
         if result == np.complex128:
             break  # nothing changes this; what follows may well be no number
     return result

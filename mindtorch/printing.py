@@ -54,7 +54,7 @@ def set_printoptions(
     """
     chosen = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     given = {name: value for name, value in chosen.items() if value is not None}
-    for name, value in (PROFILES.get(profile, {}) | given).items():
+    for name, value in (PROFILES.get(profile or "", {}) | given).items():
         setattr(options, name, value)
     options.sci_mode = sci_mode
 

@@ -9,21 +9,24 @@ from collections.abc import Callable
 from functools import cache, reduce
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
-from mindtorch import dtype as dtypes
 from mindtorch import state
+from mindtorch.dtype import FROM_NUMPY
+from mindtorch.dtype import dtype as Dtype
 
 NumpyDtype = np.dtype[Any]
 Rule = Callable[..., NumpyDtype]
 
-BOOL, UINT8, INT64 = dtypes.bool.numpy, dtypes.uint8.numpy, dtypes.int64.numpy
-INTEGRAL = (UINT8, dtypes.int8.numpy, dtypes.int16.numpy, dtypes.int32.numpy, INT64)
-HALF, BFLOAT16, FLOAT, DOUBLE = (each.numpy for each in (dtypes.half, dtypes.bfloat16, dtypes.float, dtypes.double))
+BOOL, UINT8, INT64 = (np.dtype(name) for name in ("bool", "uint8", "int64"))
+INTEGRAL = (UINT8, np.dtype("int8"), np.dtype("int16"), np.dtype("int32"), INT64)
+HALF, BFLOAT16 = np.dtype("float16"), np.dtype(ml_dtypes.bfloat16)
+FLOAT, DOUBLE = np.dtype("float32"), np.dtype("float64")
 FLOATING = (HALF, BFLOAT16, FLOAT, DOUBLE)
-CFLOAT, CDOUBLE = dtypes.cfloat.numpy, dtypes.cdouble.numpy
+CFLOAT, CDOUBLE = np.dtype("complex64"), np.dtype("complex128")
 COMPLEX = (CFLOAT, CDOUBLE)
-UNSIGNED = tuple(each.numpy for each in (dtypes.uint16, dtypes.uint32, dtypes.uint64))
+UNSIGNED = tuple(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
 
 _KIND = {BOOL: 0} | dict.fromkeys(INTEGRAL + UNSIGNED, 1) | dict.fromkeys(FLOATING, 2) | dict.fromkeys(COMPLEX, 3)
 _COMPLEX_OF = {HALF: CFLOAT, BFLOAT16: CFLOAT, FLOAT: CFLOAT, DOUBLE: CDOUBLE, CFLOAT: CFLOAT, CDOUBLE: CDOUBLE}
@@ -55,7 +58,7 @@ def _promote_numerically(low: NumpyDtype, high: NumpyDtype) -> NumpyDtype:
 
 
 def _name(numpy_dtype: NumpyDtype) -> str:
-    return dtypes.FROM_NUMPY[numpy_dtype].storage_name
+    return FROM_NUMPY[numpy_dtype].storage_name
 
 
 def can_convert(source: NumpyDtype, target: NumpyDtype) -> bool:
@@ -200,17 +203,17 @@ RULES: dict[str, Rule] = {
 # -------------------- the public functions --------------------
 
 
-def promote_types(type1: dtypes.dtype, type2: dtypes.dtype) -> dtypes.dtype:
+def promote_types(type1: Dtype, type2: Dtype) -> Dtype:
     """The smallest dtype that both dtypes can be converted to."""
-    return dtypes.FROM_NUMPY[promote(type1.numpy, type2.numpy)]
+    return FROM_NUMPY[promote(type1.numpy, type2.numpy)]
 
 
-def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
+def can_cast(from_: Dtype, to: Dtype) -> bool:
     """Whether the promotion rules allow a result of dtype `from_` to be written to a tensor of dtype `to`."""
     return can_convert(from_.numpy, to.numpy)
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+def result_type(tensor1: Any, tensor2: Any) -> Dtype:
     """The dtype that an arithmetic operation on two tensors or numbers has."""
     arrays = [getattr(operand, "_array", operand) for operand in (tensor1, tensor2)]
-    return dtypes.FROM_NUMPY[common_dtype(*arrays)]
+    return FROM_NUMPY[common_dtype(*arrays)]

@@ -135,10 +135,26 @@ def tensors_in(T, value: Any) -> list:
 
 
 def to_numpy(tensor) -> np.ndarray:
-    tensor = tensor.detach()
+    tensor = tensor.detach().resolve_conj().resolve_neg()
     if str(tensor.dtype) == "torch.bfloat16":
         return tensor.float().numpy().astype(ml_dtypes.bfloat16)
-    return tensor.numpy()
+    return tensor.numpy(force=True)
+
+
+def specs_in(sample: Sample) -> list[TensorSpec]:
+    """Every tensor spec among a sample's arguments."""
+    found = []
+
+    def visit(value):
+        if isinstance(value, TensorSpec):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            for item in value:
+                visit(item)
+
+    visit(list(sample.args))
+    visit(list(sample.kwargs.values()))
+    return found
 
 
 # ---- calls ----
@@ -177,7 +193,8 @@ def difference(actual, expected, tolerance: float = 1.0, strides: bool = True) -
         left, right = str(getattr(actual, what)), str(getattr(expected, what))
         if left != right:
             return f"{what} {left}, expected {right}"
-    if strides and tuple(actual.stride()) != tuple(expected.stride()):
+    # A tensor without elements keeps no strides in NumPy.
+    if strides and actual.numel() and tuple(actual.stride()) != tuple(expected.stride()):
         return f"strides {tuple(actual.stride())}, expected {tuple(expected.stride())}"
     return value_difference(to_numpy(actual), to_numpy(expected), str(actual.dtype).removeprefix("torch."), tolerance)
 
@@ -208,7 +225,7 @@ def result_difference(T, U, actual: Any, expected: Any, **options) -> str | None
 
 
 def error_difference(actual: Exception | None, expected: Exception | None) -> str | None:
-    """How two errors differ in type or text (the first line: torch adds hints about its C++ frames below)."""
+    """How two errors differ in type or text (the first line: torch adds hints about its own frames below)."""
     if expected is None:
         return f"raised {type(actual).__name__}: {actual}"
     if actual is None:

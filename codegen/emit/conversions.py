@@ -37,12 +37,13 @@ def conversions(op: Op, reject: str) -> list[str]:
 def tensor_checks(op: Op, reject: str) -> list[str]:
     """For composites, which hand their tensors on: a value that is no tensor is refused under the op's own name."""
     lines: list[str] = []
-    for argument in op.schema.inputs:
+    arguments = [a for a in op.schema.inputs if a.type.is_tensor and not takes_number(op, a)]
+    for argument in arguments:
         name = argument.python_name
-        if argument.type.is_tensor and not takes_number(op, argument):
-            unless_none = f"{name} is not None and " if argument.type.is_optional else ""
-            lines.append(f"if {unless_none}not isinstance({name}, Tensor):")
-            lines.append(f"    return {reject}")
+        unless_none = f"{name} is not None and " if argument.type.is_optional else ""
+        lines += [f"if {unless_none}not isinstance({name}, Tensor):", f"    return {reject}"]
+    if len(op.schema.out_arguments) == 1:
+        lines += ["if not isinstance(out, Tensor):", f"    return {reject}"]
     return lines
 
 
@@ -65,11 +66,12 @@ def _convert_operand(argument: Argument, reject: str) -> list[str]:
 
 def _convert_variadic(op: Op, argument: Argument) -> list[str]:
     name = argument.python_name
+    given = f"({name},) + more_{name} if more_{name} else {name}"
     return [
         f"if type({name}) is int:",
-        f"    {name} = ({name}, *more_{name})",
+        f"    {name} = ({name},) + more_{name}",
         f"elif type({name}) is not tuple:",
-        f"    {name} = {_call('ints_of', f'({name}, *more_{name}) if more_{name} else {name}', op, argument)}",
+        f"    {name} = {_call('ints_of', given, op, argument)}",
     ]
 
 

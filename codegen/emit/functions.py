@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.emit.conversions import conversions, takes_number, tensor_checks
 from codegen.emit.names import array_name, comma_separated, function_name, kernel_table, root_of
@@ -104,9 +104,9 @@ def function_of(model: Model, op: Op) -> Function:
         return_type=return_type(op),
         outs=tuple(argument.python_name for argument in op.schema.out_arguments),
         out_function=function_name(model, out) if out else None,
-        passed_to_out=_passed_to_out(out) if out else "",
+        passed_to_out=signature_of(model, out, public=False).passed if out else "",
         generator_function=function_name(model, twin) if twin else None,
-        passed_to_generator=f"{signature_of(model, op, public=False).passed}" if twin else "",
+        passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
         refused_operands=refused_operands(model, op) if op.kind == "out" else None,
         marks_requires_grad=takes_requires_grad(op),
         composite_call=composite_call,
@@ -147,10 +147,14 @@ def _seen_by_interceptors(op: Op) -> str:
 
 
 def _arrays(op: Op) -> tuple[Array, ...]:
-    return tuple(
-        Array(array_name(argument), _array_source(argument), takes_number(op, argument))
-        for argument in op.schema.tensor_arguments
-    )
+    arguments = op.schema.tensor_arguments + _single_out(op)
+    return tuple(Array(array_name(a), _array_source(a), takes_number(op, a)) for a in arguments)
+
+
+def _single_out(op: Op) -> tuple[Argument, ...]:
+    """The ``out`` argument, which Python functions call so whatever the schema calls it."""
+    outs = op.schema.out_arguments
+    return (replace(outs[0], name="out"),) if len(outs) == 1 else ()
 
 
 def _array_source(argument: Argument) -> str:
@@ -182,7 +186,7 @@ def _kernel_key(op: Op) -> str:
         first = required[0]
         return f"type({array_name(first)}[0])" if first.type.is_tensor_list else f"type({array_name(first)})"
     outs = op.schema.out_arguments
-    return "type(out._array)" if outs else "backend"
+    return "type(out_array)" if outs else "backend"
 
 
 def _kernel_arguments(model: Model, op: Op) -> list[str]:
@@ -197,7 +201,7 @@ def _kernel_arguments(model: Model, op: Op) -> list[str]:
             words.append(argument.python_name if argument.name in own else python_default(argument) or "None")
     if op.kind == "out":
         outs = [f"{argument.python_name}._array" for argument in op.schema.out_arguments]
-        words.append(f"out={tuple_of(outs)}" if len(outs) > 1 else "out=out._array")
+        words.append(f"out={tuple_of(outs)}" if len(outs) > 1 else "out=out_array")
     elif op.derived_from and not root.view:
         words.append("out=input_array")
     return words
@@ -238,11 +242,6 @@ def return_type(op: Op) -> str | None:
 
 
 # -------------------- calls of other functions --------------------
-
-
-def _passed_to_out(out: Op) -> str:
-    words = [f"{a.python_name}={a.python_name}" if a.kwarg_only else a.python_name for a in out.schema.inputs]
-    return comma_separated([*words, "out=out"])
 
 
 def _composite_call(model: Model, op: Op) -> tuple[str, bool]:

@@ -19,7 +19,6 @@ from codegen.emit.signatures import (
     alias_parameters,
     is_int_list,
     signature_of,
-    variadic_argument,
 )
 from codegen.model import Argument, Model, Op
 from codegen.render import tuple_of
@@ -281,8 +280,11 @@ class _Merge:
     # what is done first
 
     def _moves(self) -> list[str]:
-        """An argument given by position under the name of another overload's is put under its own."""
+        """Separate ints become a tuple; an argument that stands under the name of another overload's gets its own."""
         lines = []
+        if self.rest:
+            name = self.rest.removeprefix("more_")
+            lines += [f"if {self.rest}:", f"    {name} = ({name},) + {self.rest}"]
         for name, slot in self.renamed.items():
             argument = next(a for overload in self.overloads if (a := overload.argument(name)))
             lines += [f"if {_is_of_type(argument, slot, exact=True)}:", f"    {name}, {slot} = {slot}, {ABSENT}"]
@@ -306,7 +308,7 @@ class _Merge:
         name = parameter.name
         argument = overload.argument(name)
         if argument is not None and self._tells_apart(name):
-            return self._type_test(overload, argument)
+            return _is_of_type(argument, name)
         return f"{name} is not {ABSENT}" if parameter.default == ABSENT and overload.requires(name) else ""
 
     def _absence(self, parameter: Parameter) -> str:
@@ -321,25 +323,14 @@ class _Merge:
         kinds = {str(argument.type) for overload in self.overloads if (argument := overload.argument(name))}
         return len(kinds) > 1
 
-    def _type_test(self, overload: Overload, argument: Argument) -> str:
-        name = argument.python_name
-        test = _is_of_type(argument, name)
-        if self.rest != f"more_{name}":
-            return test
-        is_variadic = variadic_argument(overload.op.schema) is argument
-        return f"({test} or {self.rest})" if is_variadic else f"{test} and not {self.rest}"
-
     def _call(self, overload: Overload) -> str:
         words = [argument.python_name for argument in overload.positional]
-        if overload.signature.rest:
-            words.append(f"*{overload.signature.rest}")
         words += [p.passed for p in overload.signature.parameters if p.kwarg_only and p.name != "_reject"]
         return _call(overload.function, words)
 
     def _given(self) -> str:
         """The arguments that an error message shows."""
-        shown = [*self.slots, *self.renamed] + ([f"*{self.rest}"] if self.rest else [])
-        return tuple_of(shown)
+        return tuple_of([*self.slots, *self.renamed])
 
 
 _TYPE_TESTS = {

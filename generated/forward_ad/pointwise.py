@@ -284,7 +284,7 @@ def tanh_backward(result, arguments, tangents):
         grad_output_t = 0
     if output_t is None:
         output_t = 0
-    return ops.tanh_backward(grad_output_t, output) + output_t * (-2 * output * grad_output)
+    return ops.tanh_backward(grad_output_t, output) + grad_output * conj(output_t * (-2 * output))
 
 
 def sigmoid(result, arguments, tangents):
@@ -302,7 +302,7 @@ def sigmoid_backward(result, arguments, tangents):
         grad_output_t = 0
     if output_t is None:
         output_t = 0
-    return ops.sigmoid_backward(grad_output_t, output) + output_t * grad_output * (1 - 2 * output)
+    return ops.sigmoid_backward(grad_output_t, output) + grad_output * conj(output_t * (1 - 2 * output))
 
 
 def floor(result, arguments, tangents):

@@ -416,8 +416,8 @@ class TanhBackwardBackward0(Node):
         output = unpack(node.output_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            ops.tanh_backward(grad, output) if node.needs(0) else None,
-            grad * conj(-2 * output * grad_output) if node.needs(1) else None,
+            ops.tanh_backward(grad, conj(output)) if node.needs(0) else None,
+            conj(grad) * grad_output * conj(-2 * output) if node.needs(1) else None,
         )
 
 
@@ -444,8 +444,8 @@ class SigmoidBackwardBackward0(Node):
         output = unpack(node.output_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            ops.sigmoid_backward(grad, output) if node.needs(0) else None,
-            grad * conj(grad_output * (1 - 2 * output)) if node.needs(1) else None,
+            ops.sigmoid_backward(grad, conj(output)) if node.needs(0) else None,
+            conj(grad) * grad_output * conj(1 - 2 * output) if node.needs(1) else None,
         )
 
 

@@ -5,6 +5,7 @@
 from mindtorch.autograd.formulas import (
     as_strided_backward,
     permute_backward,
+    slice_grad,
     split_backward,
     split_with_sizes_backward,
     unbind_backward,
@@ -73,7 +74,7 @@ class ExpandBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.sum_to_size(node.self_shape),)
+        return (grad,)
 
 
 class SqueezeBackward0(Node):
@@ -127,7 +128,7 @@ class SliceBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (ops.slice_backward(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
+        return (slice_grad(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
 
 
 class SplitBackward0(Node):

@@ -50,11 +50,11 @@ def empty(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return empty_out(size, memory_format=memory_format, out=out)
+        return empty_out(size, *more_size, memory_format=memory_format, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "empty", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "empty", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty")
     result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
     return result.requires_grad_() if requires_grad else result
@@ -65,10 +65,14 @@ def empty_out(size, *more_size, memory_format=None, out):
     if state.interceptors and intercepts(empty_out, out):
         return call(empty_out, size, *more_size, memory_format=memory_format, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "empty", "size", 1)
-    out._array = _empty_kernels[type(out._array)](size, None, None, None, None, memory_format, out=out._array)
+        size = ints_of((size,) + more_size if more_size else size, "empty", "size", 1)
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(empty_out, size, *more_size, memory_format=memory_format, out=out)
+    out._array = _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array)
     mark_written(out)
     return out
 
@@ -116,11 +120,11 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
             requires_grad=requires_grad,
         )
     if out is not None:
-        return zeros_out(size, out=out)
+        return zeros_out(size, *more_size, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "zeros", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
     result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
     return result.requires_grad_() if requires_grad else result
@@ -131,10 +135,14 @@ def zeros_out(size, *more_size, out):
     if state.interceptors and intercepts(zeros_out, out):
         return call(zeros_out, size, *more_size, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "zeros", "size", 1)
-    out._array = _zeros_kernels[type(out._array)](size, None, None, None, None, out=out._array)
+        size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(zeros_out, size, *more_size, out=out)
+    out._array = _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array)
     mark_written(out)
     return out
 
@@ -157,11 +165,11 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
             requires_grad=requires_grad,
         )
     if out is not None:
-        return ones_out(size, out=out)
+        return ones_out(size, *more_size, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "ones", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "ones", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "ones")
     result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
     return result.requires_grad_() if requires_grad else result
@@ -172,10 +180,14 @@ def ones_out(size, *more_size, out):
     if state.interceptors and intercepts(ones_out, out):
         return call(ones_out, size, *more_size, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "ones", "size", 1)
-    out._array = _ones_kernels[type(out._array)](size, None, None, None, None, out=out._array)
+        size = ints_of((size,) + more_size if more_size else size, "ones", "size", 1)
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(ones_out, size, *more_size, out=out)
+    out._array = _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array)
     mark_written(out)
     return out
 
@@ -216,7 +228,11 @@ def full_out(size, fill_value, *, out):
         size = ints_of(size, "full", "size", 1)
     if type(fill_value) is not int and type(fill_value) is not float:
         fill_value = scalar_of(fill_value, "full", "fill_value", 2)
-    out._array = _full_kernels[type(out._array)](size, fill_value, None, None, None, None, out=out._array)
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(full_out, size, fill_value, out=out)
+    out._array = _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array)
     mark_written(out)
     return out
 
@@ -246,6 +262,8 @@ def arange_default_out(end, *, out):
     """arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(arange_default_out, out):
         return call(arange_default_out, end, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(arange_default_out, end, out=out)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 1)
     return composite.arange_end_out(end, out=out)
@@ -366,7 +384,11 @@ def arange_start_step_out(start, end, step=1, *, out):
         end = scalar_of(end, "arange", "end", 2)
     if type(step) is not int and type(step) is not float:
         step = scalar_of(step, "arange", "step", 3)
-    out._array = _arange_start_step_kernels[type(out._array)](start, end, step, None, None, None, None, out=out._array)
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(arange_start_step_out, start, end, step, out=out)
+    out._array = _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
     mark_written(out)
     return out
 
@@ -414,7 +436,11 @@ def linspace_out(start, end, steps, *, out):
         end = scalar_of(end, "linspace", "end", 2)
     if type(steps) is not int:
         steps = int_of(steps, "linspace", "steps", 3)
-    out._array = _linspace_kernels[type(out._array)](start, end, steps, None, None, None, None, out=out._array)
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(linspace_out, start, end, steps, out=out)
+    out._array = _linspace_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
     mark_written(out)
     return out
 
@@ -450,7 +476,11 @@ def eye_default_out(n, *, out):
         return call(eye_default_out, n, out=out)
     if type(n) is not int:
         n = int_of(n, "eye", "n", 1)
-    out._array = _eye_default_kernels[type(out._array)](n, None, None, None, None, out=out._array)
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(eye_default_out, n, out=out)
+    out._array = _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array)
     mark_written(out)
     return out
 
@@ -504,7 +534,11 @@ def eye_m_out(n, m, *, out):
         n = int_of(n, "eye", "n", 1)
     if type(m) is not int:
         m = int_of(m, "eye", "m", 2)
-    out._array = _eye_m_kernels[type(out._array)](n, m, None, None, None, None, out=out._array)
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(eye_m_out, n, m, out=out)
+    out._array = _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array)
     mark_written(out)
     return out
 
@@ -708,9 +742,9 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
             requires_grad=requires_grad,
         )
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "new_empty", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "new_empty", "size", 1)
     result = composite.new_empty(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -780,9 +814,9 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
             requires_grad=requires_grad,
         )
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "new_zeros", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "new_zeros", "size", 1)
     result = composite.new_zeros(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -814,9 +848,9 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
             requires_grad=requires_grad,
         )
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "new_ones", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "new_ones", "size", 1)
     result = composite.new_ones(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -1202,10 +1236,11 @@ def complex_out(real, imag, *, out):
     try:
         real_array = real._array
         imag_array = imag._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(complex_out, real, imag, out=out)
     refuse_grad("complex", real, imag, out)
-    out._array = _complex_kernels[type(real_array)](real_array, imag_array, out=out._array)
+    out._array = _complex_kernels[type(real_array)](real_array, imag_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1230,6 +1265,8 @@ def polar_out(abs, angle, *, out):
     if not isinstance(abs, Tensor):
         return raise_bad_argument(polar_out, abs, angle, out=out)
     if not isinstance(angle, Tensor):
+        return raise_bad_argument(polar_out, abs, angle, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(polar_out, abs, angle, out=out)
     refuse_grad("polar", abs, angle, out)
     return write_out(out, composite.polar(abs, angle))

@@ -49,10 +49,11 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
         normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(_fft_c2c_out, input, dim, normalization, forward, out=out)
     refuse_grad("_fft_c2c", input, out)
-    out._array = __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out._array)
+    out._array = __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array)
     mark_written(out)
     return out
 
@@ -94,10 +95,11 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
         normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(_fft_r2c_out, input, dim, normalization, onesided, out=out)
     refuse_grad("_fft_r2c", input, out)
-    out._array = __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out._array)
+    out._array = __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
     mark_written(out)
     return out
 
@@ -141,10 +143,11 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
         last_dim_size = int_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
     refuse_grad("_fft_c2r", input, out)
-    out._array = __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out._array)
+    out._array = __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
     mark_written(out)
     return out
 
@@ -171,6 +174,8 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
     if state.interceptors and intercepts(fft_fft_out, input, out):
         return call(fft_fft_out, input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
     if n is not None and type(n) is not int:
         n = int_of(n, "fft_fft", "n", 2)
@@ -203,6 +208,8 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
         return call(fft_ifft_out, input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
     if n is not None and type(n) is not int:
         n = int_of(n, "fft_ifft", "n", 2)
     if type(dim) is not int:
@@ -234,6 +241,8 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
         return call(fft_rfft_out, input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
     if n is not None and type(n) is not int:
         n = int_of(n, "fft_rfft", "n", 2)
     if type(dim) is not int:
@@ -264,6 +273,8 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
     if state.interceptors and intercepts(fft_irfft_out, input, out):
         return call(fft_irfft_out, input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
     if n is not None and type(n) is not int:
         n = int_of(n, "fft_irfft", "n", 2)

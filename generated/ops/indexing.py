@@ -45,10 +45,11 @@ def index_out(input, indices, *, out):
     try:
         input_array = input._array
         indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
+        out_array = out._array
     except (AttributeError, TypeError):
         return raise_bad_argument(index_out, input, indices, out=out)
     refuse_grad("index", input, out)
-    out._array = _index_kernels[type(input_array)](input_array, indices_arrays, out=out._array)
+    out._array = _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array)
     mark_written(out)
     return out
 
@@ -137,10 +138,11 @@ def index_select_out(input, dim, index, *, out):
     try:
         input_array = input._array
         index_array = index._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(index_select_out, input, dim, index, out=out)
     refuse_grad("index_select", input, out)
-    out._array = _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out._array)
+    out._array = _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array)
     mark_written(out)
     return out
 
@@ -221,11 +223,12 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
         input_array = input._array
         index_array = index._array
         source_array = source._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(index_add_out, input, dim, index, source, alpha=alpha, out=out)
     refuse_grad("index_add", input, source, out)
     out._array = _index_add_kernels[type(input_array)](
-        input_array, dim, index_array, source_array, alpha, out=out._array
+        input_array, dim, index_array, source_array, alpha, out=out_array
     )
     mark_written(out)
     return out
@@ -265,10 +268,11 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
     try:
         input_array = input._array
         index_array = index._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
     refuse_grad("gather", input, out)
-    out._array = _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out._array)
+    out._array = _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array)
     mark_written(out)
     return out
 
@@ -339,10 +343,11 @@ def scatter_src_out(input, dim, index, src, *, out):
         input_array = input._array
         index_array = index._array
         src_array = src._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(scatter_src_out, input, dim, index, src, out=out)
     refuse_grad("scatter", input, src, out)
-    out._array = _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out._array)
+    out._array = _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
     mark_written(out)
     return out
 
@@ -438,10 +443,11 @@ def scatter_value_out(input, dim, index, value, *, out):
     try:
         input_array = input._array
         index_array = index._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(scatter_value_out, input, dim, index, value, out=out)
     refuse_grad("scatter", input, out)
-    out._array = _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out._array)
+    out._array = _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
     mark_written(out)
     return out
 
@@ -514,10 +520,11 @@ def scatter_add_out(input, dim, index, src, *, out):
         input_array = input._array
         index_array = index._array
         src_array = src._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(scatter_add_out, input, dim, index, src, out=out)
     refuse_grad("scatter_add", input, src, out)
-    out._array = _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out._array)
+    out._array = _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
     mark_written(out)
     return out
 
@@ -551,10 +558,11 @@ def masked_select_out(input, mask, *, out):
     try:
         input_array = input._array
         mask_array = mask._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(masked_select_out, input, mask, out=out)
     refuse_grad("masked_select", input, out)
-    out._array = _masked_select_kernels[type(input_array)](input_array, mask_array, out=out._array)
+    out._array = _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array)
     mark_written(out)
     return out
 
@@ -631,9 +639,10 @@ def nonzero_out(input, *, out):
         return call(nonzero_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(nonzero_out, input, out=out)
-    out._array = _nonzero_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _nonzero_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -673,10 +682,11 @@ def cat_out(tensors, dim=0, *, out):
         dim = int_of(dim, "cat", "dim", 2)
     try:
         tensors_arrays = [tensor._array for tensor in tensors]
+        out_array = out._array
     except (AttributeError, TypeError):
         return raise_bad_argument(cat_out, tensors, dim, out=out)
     refuse_grad("cat", *tensors, out)
-    out._array = _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out._array)
+    out._array = _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array)
     mark_written(out)
     return out
 
@@ -715,10 +725,11 @@ def stack_out(tensors, dim=0, *, out):
         dim = int_of(dim, "stack", "dim", 2)
     try:
         tensors_arrays = [tensor._array for tensor in tensors]
+        out_array = out._array
     except (AttributeError, TypeError):
         return raise_bad_argument(stack_out, tensors, dim, out=out)
     refuse_grad("stack", *tensors, out)
-    out._array = _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out._array)
+    out._array = _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array)
     mark_written(out)
     return out
 
@@ -736,6 +747,8 @@ def hstack_out(tensors, *, out):
     """hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(hstack_out, *tensors, out):
         return call(hstack_out, tensors, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(hstack_out, tensors, out=out)
     refuse_grad("hstack", *tensors, out)
     return write_out(out, composite.hstack(tensors))
 
@@ -753,6 +766,8 @@ def vstack_out(tensors, *, out):
     """vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(vstack_out, *tensors, out):
         return call(vstack_out, tensors, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(vstack_out, tensors, out=out)
     refuse_grad("vstack", *tensors, out)
     return write_out(out, composite.vstack(tensors))
 
@@ -765,9 +780,9 @@ def repeat(input, repeats, *more_repeats):
     if state.interceptors and intercepts(repeat, input):
         return call(repeat, input, repeats, *more_repeats)
     if type(repeats) is int:
-        repeats = (repeats, *more_repeats)
+        repeats = (repeats,) + more_repeats
     elif type(repeats) is not tuple:
-        repeats = ints_of((repeats, *more_repeats) if more_repeats else repeats, "repeat", "repeats", 1)
+        repeats = ints_of((repeats,) + more_repeats if more_repeats else repeats, "repeat", "repeats", 1)
     try:
         input_array = input._array
     except AttributeError:
@@ -788,9 +803,9 @@ def flip(input, dims, *more_dims):
     if state.interceptors and intercepts(flip, input):
         return call(flip, input, dims, *more_dims)
     if type(dims) is int:
-        dims = (dims, *more_dims)
+        dims = (dims,) + more_dims
     elif type(dims) is not tuple:
-        dims = ints_of((dims, *more_dims) if more_dims else dims, "flip", "dims", 2)
+        dims = ints_of((dims,) + more_dims if more_dims else dims, "flip", "dims", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -883,10 +898,11 @@ def tril_out(input, diagonal=0, *, out):
         diagonal = int_of(diagonal, "tril", "diagonal", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(tril_out, input, diagonal, out=out)
     refuse_grad("tril", input, out)
-    out._array = _tril_kernels[type(input_array)](input_array, diagonal, out=out._array)
+    out._array = _tril_kernels[type(input_array)](input_array, diagonal, out=out_array)
     mark_written(out)
     return out
 
@@ -943,10 +959,11 @@ def triu_out(input, diagonal=0, *, out):
         diagonal = int_of(diagonal, "triu", "diagonal", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(triu_out, input, diagonal, out=out)
     refuse_grad("triu", input, out)
-    out._array = _triu_kernels[type(input_array)](input_array, diagonal, out=out._array)
+    out._array = _triu_kernels[type(input_array)](input_array, diagonal, out=out_array)
     mark_written(out)
     return out
 
@@ -969,6 +986,8 @@ def diag_out(input, diagonal=0, *, out):
     if state.interceptors and intercepts(diag_out, input, out):
         return call(diag_out, input, diagonal, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(diag_out, input, diagonal, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(diag_out, input, diagonal, out=out)
     if type(diagonal) is not int:
         diagonal = int_of(diagonal, "diag", "diagonal", 2)

@@ -48,10 +48,11 @@ def mm_out(input, mat2, *, out):
     try:
         input_array = input._array
         mat2_array = mat2._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(mm_out, input, mat2, out=out)
     refuse_grad("mm", input, mat2, out)
-    out._array = _mm_kernels[type(input_array)](input_array, mat2_array, out=out._array)
+    out._array = _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array)
     mark_written(out)
     return out
 
@@ -90,10 +91,11 @@ def bmm_out(input, mat2, *, out):
     try:
         input_array = input._array
         mat2_array = mat2._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(bmm_out, input, mat2, out=out)
     refuse_grad("bmm", input, mat2, out)
-    out._array = _bmm_kernels[type(input_array)](input_array, mat2_array, out=out._array)
+    out._array = _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array)
     mark_written(out)
     return out
 
@@ -132,10 +134,11 @@ def mv_out(input, vec, *, out):
     try:
         input_array = input._array
         vec_array = vec._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(mv_out, input, vec, out=out)
     refuse_grad("mv", input, vec, out)
-    out._array = _mv_kernels[type(input_array)](input_array, vec_array, out=out._array)
+    out._array = _mv_kernels[type(input_array)](input_array, vec_array, out=out_array)
     mark_written(out)
     return out
 
@@ -174,10 +177,11 @@ def dot_out(input, tensor, *, out):
     try:
         input_array = input._array
         tensor_array = tensor._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(dot_out, input, tensor, out=out)
     refuse_grad("dot", input, tensor, out)
-    out._array = _dot_kernels[type(input_array)](input_array, tensor_array, out=out._array)
+    out._array = _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array)
     mark_written(out)
     return out
 
@@ -202,6 +206,8 @@ def matmul_out(input, other, *, out):
     if not isinstance(input, Tensor):
         return raise_bad_argument(matmul_out, input, other, out=out)
     if not isinstance(other, Tensor):
+        return raise_bad_argument(matmul_out, input, other, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(matmul_out, input, other, out=out)
     refuse_grad("matmul", input, other, out)
     return write_out(out, composite.matmul(input, other))
@@ -289,10 +295,11 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
         input_array = input._array
         mat1_array = mat1._array
         mat2_array = mat2._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     refuse_grad("addmm", input, mat1, mat2, out)
-    out._array = _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out._array)
+    out._array = _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
     mark_written(out)
     return out
 
@@ -379,11 +386,12 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
         input_array = input._array
         batch1_array = batch1._array
         batch2_array = batch2._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     refuse_grad("baddbmm", input, batch1, batch2, out)
     out._array = _baddbmm_kernels[type(input_array)](
-        input_array, batch1_array, batch2_array, beta, alpha, out=out._array
+        input_array, batch1_array, batch2_array, beta, alpha, out=out_array
     )
     mark_written(out)
     return out
@@ -414,6 +422,8 @@ def linear_out(input, weight, bias=None, *, out):
         return raise_bad_argument(linear_out, input, weight, bias, out=out)
     if bias is not None and not isinstance(bias, Tensor):
         return raise_bad_argument(linear_out, input, weight, bias, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linear_out, input, weight, bias, out=out)
     refuse_grad("linear", input, weight, bias, out)
     return write_out(out, composite.linear(input, weight, bias))
 
@@ -438,6 +448,8 @@ def outer_out(input, vec2, *, out):
     if not isinstance(input, Tensor):
         return raise_bad_argument(outer_out, input, vec2, out=out)
     if not isinstance(vec2, Tensor):
+        return raise_bad_argument(outer_out, input, vec2, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(outer_out, input, vec2, out=out)
     refuse_grad("outer", input, vec2, out)
     return write_out(out, composite.outer(input, vec2))
@@ -476,6 +488,8 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
     if not isinstance(input, Tensor):
         return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
     if not isinstance(other, Tensor):
+        return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
     if type(dims_self) is not tuple:
         dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)

@@ -138,6 +138,7 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
         target_array = target._array
         weight_array = None if weight is None else weight._array
         total_weight_array = total_weight._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
             nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
@@ -151,7 +152,7 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
         reduction,
         ignore_index,
         total_weight_array,
-        out=out._array,
+        out=out_array,
     )
     mark_written(out)
     return out
@@ -185,6 +186,8 @@ def nll_loss_out(input, target, weight=None, reduction=1, ignore_index=-100, *, 
     if not isinstance(target, Tensor):
         return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
     if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss", "reduction", 4)
@@ -321,6 +324,7 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
         target_array = target._array
         weight_array = None if weight is None else weight._array
         total_weight_array = total_weight._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
             nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
@@ -334,7 +338,7 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
         reduction,
         ignore_index,
         total_weight_array,
-        out=out._array,
+        out=out_array,
     )
     mark_written(out)
     return out
@@ -368,6 +372,8 @@ def nll_loss2d_out(input, target, weight=None, reduction=1, ignore_index=-100, *
     if not isinstance(target, Tensor):
         return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
     if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
@@ -450,10 +456,11 @@ def mse_loss_out(input, target, reduction=1, *, out):
     try:
         input_array = input._array
         target_array = target._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(mse_loss_out, input, target, reduction, out=out)
     refuse_grad("mse_loss", input, target, out)
-    out._array = _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out._array)
+    out._array = _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array)
     mark_written(out)
     return out
 
@@ -504,11 +511,12 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
         grad_output_array = grad_output._array
         input_array = input._array
         target_array = target._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
     refuse_grad("mse_loss_backward", grad_output, input, target, out)
     out._array = _mse_loss_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, target_array, reduction, out=out._array
+        grad_output_array, input_array, target_array, reduction, out=out_array
     )
     mark_written(out)
     return out
@@ -569,10 +577,11 @@ def smooth_l1_loss_out(input, target, reduction=1, beta=1.0, *, out):
     try:
         input_array = input._array
         target_array = target._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_out, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss", input, target, out)
-    out._array = _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out._array)
+    out._array = _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
     mark_written(out)
     return out
 
@@ -629,11 +638,12 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
         grad_output_array = grad_output._array
         input_array = input._array
         target_array = target._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
     out._array = _smooth_l1_loss_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, target_array, reduction, beta, out=out._array
+        grad_output_array, input_array, target_array, reduction, beta, out=out_array
     )
     mark_written(out)
     return out
@@ -687,11 +697,12 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
         input_array = input._array
         target_array = target._array
         weight_array = None if weight is None else weight._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_out, input, target, weight, reduction, out=out)
     refuse_grad("binary_cross_entropy", input, target, weight, out)
     out._array = _binary_cross_entropy_kernels[type(input_array)](
-        input_array, target_array, weight_array, reduction, out=out._array
+        input_array, target_array, weight_array, reduction, out=out_array
     )
     mark_written(out)
     return out
@@ -756,13 +767,14 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
         input_array = input._array
         target_array = target._array
         weight_array = None if weight is None else weight._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
             binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out
         )
     refuse_grad("binary_cross_entropy_backward", grad_output, input, target, weight, out)
     out._array = _binary_cross_entropy_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, target_array, weight_array, reduction, out=out._array
+        grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
     )
     mark_written(out)
     return out

@@ -628,6 +628,7 @@ def max_pool2d_with_indices_backward_out(
         grad_output_array = grad_output._array
         input_array = input._array
         indices_array = indices._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
             max_pool2d_with_indices_backward_out,
@@ -643,7 +644,7 @@ def max_pool2d_with_indices_backward_out(
         )
     refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
     out._array = _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array, out=out._array
+        grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array, out=out_array
     )
     mark_written(out)
     return out
@@ -746,13 +747,14 @@ def avg_pool2d_out(
         divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
             avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     refuse_grad("avg_pool2d", input, out)
     out._array = _avg_pool2d_kernels[type(input_array)](
-        input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out._array
+        input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
     )
     mark_written(out)
     return out
@@ -866,6 +868,7 @@ def avg_pool2d_backward_out(
     try:
         grad_output_array = grad_output._array
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
             avg_pool2d_backward_out,
@@ -889,7 +892,7 @@ def avg_pool2d_backward_out(
         ceil_mode,
         count_include_pad,
         divisor_override,
-        out=out._array,
+        out=out_array,
     )
     mark_written(out)
     return out
@@ -900,14 +903,14 @@ def adaptive_avg_pool2d(input, output_size, *more_output_size, out=None):
     if state.interceptors and intercepts(adaptive_avg_pool2d, input):
         return call(adaptive_avg_pool2d, input, output_size, *more_output_size, out=out)
     if out is not None:
-        return adaptive_avg_pool2d_out(input, output_size, out=out)
+        return adaptive_avg_pool2d_out(input, output_size, *more_output_size, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(adaptive_avg_pool2d, input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size, *more_output_size)
+        output_size = (output_size,) + more_output_size
     elif type(output_size) is not tuple:
         output_size = ints_of(
-            (output_size, *more_output_size) if more_output_size else output_size,
+            (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_avg_pool2d",
             "output_size",
             2,
@@ -921,11 +924,13 @@ def adaptive_avg_pool2d_out(input, output_size, *more_output_size, out):
         return call(adaptive_avg_pool2d_out, input, output_size, *more_output_size, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, *more_output_size, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size, *more_output_size)
+        output_size = (output_size,) + more_output_size
     elif type(output_size) is not tuple:
         output_size = ints_of(
-            (output_size, *more_output_size) if more_output_size else output_size,
+            (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_avg_pool2d",
             "output_size",
             2,
@@ -942,10 +947,10 @@ def _adaptive_avg_pool2d(input, output_size, *more_output_size):
     if state.interceptors and intercepts(_adaptive_avg_pool2d, input):
         return call(_adaptive_avg_pool2d, input, output_size, *more_output_size)
     if type(output_size) is int:
-        output_size = (output_size, *more_output_size)
+        output_size = (output_size,) + more_output_size
     elif type(output_size) is not tuple:
         output_size = ints_of(
-            (output_size, *more_output_size) if more_output_size else output_size,
+            (output_size,) + more_output_size if more_output_size else output_size,
             "_adaptive_avg_pool2d",
             "output_size",
             2,

@@ -94,10 +94,14 @@ def add_out(input, other, *, alpha=1, out):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add", "alpha")
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(add_out, input, other, alpha=alpha, out=out)
     input_array = input._array
     other_array = other._array
     refuse_grad("add", input, other, out)
-    out._array = _add_kernels[type(input_array)](input_array, other_array, alpha, out=out._array)
+    out._array = _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array)
     mark_written(out)
     return out
 
@@ -208,10 +212,14 @@ def sub_out(input, other, *, alpha=1, out):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub", "alpha")
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(sub_out, input, other, alpha=alpha, out=out)
     input_array = input._array
     other_array = other._array
     refuse_grad("sub", input, other, out)
-    out._array = _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out._array)
+    out._array = _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array)
     mark_written(out)
     return out
 
@@ -380,10 +388,14 @@ def mul_out(input, other, *, out):
         if operand is None:
             return raise_bad_argument(mul_out, input, other, out=out)
         other = operand
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(mul_out, input, other, out=out)
     input_array = input._array
     other_array = other._array
     refuse_grad("mul", input, other, out)
-    out._array = _mul_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _mul_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -488,10 +500,14 @@ def div_Tensor_out(input, other, *, out):
         if operand is None:
             return raise_bad_argument(div_Tensor_out, input, other, out=out)
         other = operand
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(div_Tensor_out, input, other, out=out)
     input_array = input._array
     other_array = other._array
     refuse_grad("div", input, other, out)
-    out._array = _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -594,10 +610,14 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
         if operand is None:
             return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
     input_array = input._array
     other_array = other._array
     refuse_grad("div", input, other, out)
-    out._array = _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out._array)
+    out._array = _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
     mark_written(out)
     return out
 
@@ -718,10 +738,14 @@ def floor_divide_out(input, other, *, out):
         if operand is None:
             return raise_bad_argument(floor_divide_out, input, other, out=out)
         other = operand
+    try:
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(floor_divide_out, input, other, out=out)
     input_array = input._array
     other_array = other._array
     refuse_grad("floor_divide", input, other, out)
-    out._array = _floor_divide_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -807,10 +831,11 @@ def remainder_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(remainder_Tensor_out, input, other, out=out)
     refuse_grad("remainder", input, other, out)
-    out._array = _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -877,10 +902,11 @@ def remainder_Scalar_out(input, other, *, out):
         other = scalar_of(other, "remainder", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(remainder_Scalar_out, input, other, out=out)
     refuse_grad("remainder", input, out)
-    out._array = _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -972,10 +998,11 @@ def pow_Tensor_Tensor_out(input, exponent, *, out):
     try:
         input_array = input._array
         exponent_array = exponent._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Tensor_out, input, exponent, out=out)
     refuse_grad("pow", input, exponent, out)
-    out._array = _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out._array)
+    out._array = _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1046,10 +1073,11 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
         exponent = scalar_of(exponent, "pow", "exponent", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", input, out)
-    out._array = _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out._array)
+    out._array = _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array)
     mark_written(out)
     return out
 
@@ -1103,10 +1131,11 @@ def pow_Scalar_out(input, exponent, *, out):
         input = scalar_of(input, "pow", "input", 1)
     try:
         exponent_array = exponent._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(pow_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", exponent, out)
-    out._array = _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out._array)
+    out._array = _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1155,10 +1184,11 @@ def neg_out(input, *, out):
         return call(neg_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(neg_out, input, out=out)
     refuse_grad("neg", input, out)
-    out._array = _neg_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _neg_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1209,10 +1239,11 @@ def abs_out(input, *, out):
         return call(abs_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(abs_out, input, out=out)
     refuse_grad("abs", input, out)
-    out._array = _abs_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _abs_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1267,10 +1298,11 @@ def sgn_out(input, *, out):
         return call(sgn_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(sgn_out, input, out=out)
     refuse_grad("sgn", input, out)
-    out._array = _sgn_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _sgn_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1319,10 +1351,11 @@ def sign_out(input, *, out):
         return call(sign_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(sign_out, input, out=out)
     refuse_grad("sign", input, out)
-    out._array = _sign_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _sign_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1353,10 +1386,11 @@ def angle_out(input, *, out):
         return call(angle_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(angle_out, input, out=out)
     refuse_grad("angle", input, out)
-    out._array = _angle_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _angle_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1403,6 +1437,8 @@ def conj_physical_out(input, *, out):
     if state.interceptors and intercepts(conj_physical_out, input, out):
         return call(conj_physical_out, input, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(conj_physical_out, input, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(conj_physical_out, input, out=out)
     refuse_grad("conj_physical", input, out)
     return write_out(out, composite.conj_physical(input))
@@ -1456,10 +1492,11 @@ def exp_out(input, *, out):
         return call(exp_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(exp_out, input, out=out)
     refuse_grad("exp", input, out)
-    out._array = _exp_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _exp_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1512,10 +1549,11 @@ def expm1_out(input, *, out):
         return call(expm1_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(expm1_out, input, out=out)
     refuse_grad("expm1", input, out)
-    out._array = _expm1_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _expm1_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1566,10 +1604,11 @@ def log_out(input, *, out):
         return call(log_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(log_out, input, out=out)
     refuse_grad("log", input, out)
-    out._array = _log_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _log_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1620,10 +1659,11 @@ def log2_out(input, *, out):
         return call(log2_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(log2_out, input, out=out)
     refuse_grad("log2", input, out)
-    out._array = _log2_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _log2_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1674,10 +1714,11 @@ def log1p_out(input, *, out):
         return call(log1p_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(log1p_out, input, out=out)
     refuse_grad("log1p", input, out)
-    out._array = _log1p_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _log1p_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1730,10 +1771,11 @@ def sqrt_out(input, *, out):
         return call(sqrt_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(sqrt_out, input, out=out)
     refuse_grad("sqrt", input, out)
-    out._array = _sqrt_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _sqrt_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1786,10 +1828,11 @@ def rsqrt_out(input, *, out):
         return call(rsqrt_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(rsqrt_out, input, out=out)
     refuse_grad("rsqrt", input, out)
-    out._array = _rsqrt_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _rsqrt_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1842,10 +1885,11 @@ def reciprocal_out(input, *, out):
         return call(reciprocal_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(reciprocal_out, input, out=out)
     refuse_grad("reciprocal", input, out)
-    out._array = _reciprocal_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _reciprocal_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1875,6 +1919,8 @@ def square_out(input, *, out):
     if state.interceptors and intercepts(square_out, input, out):
         return call(square_out, input, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(square_out, input, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(square_out, input, out=out)
     refuse_grad("square", input, out)
     return write_out(out, composite.square(input))
@@ -1926,10 +1972,11 @@ def sin_out(input, *, out):
         return call(sin_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(sin_out, input, out=out)
     refuse_grad("sin", input, out)
-    out._array = _sin_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _sin_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -1980,10 +2027,11 @@ def cos_out(input, *, out):
         return call(cos_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(cos_out, input, out=out)
     refuse_grad("cos", input, out)
-    out._array = _cos_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _cos_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2036,10 +2084,11 @@ def tan_out(input, *, out):
         return call(tan_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(tan_out, input, out=out)
     refuse_grad("tan", input, out)
-    out._array = _tan_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _tan_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2092,10 +2141,11 @@ def tanh_out(input, *, out):
         return call(tanh_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(tanh_out, input, out=out)
     refuse_grad("tanh", input, out)
-    out._array = _tanh_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _tanh_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2133,10 +2183,11 @@ def tanh_backward_out(grad_output, output, *, out):
     try:
         grad_output_array = grad_output._array
         output_array = output._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(tanh_backward_out, grad_output, output, out=out)
     refuse_grad("tanh_backward", grad_output, output, out)
-    out._array = _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out._array)
+    out._array = _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2189,10 +2240,11 @@ def sigmoid_out(input, *, out):
         return call(sigmoid_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(sigmoid_out, input, out=out)
     refuse_grad("sigmoid", input, out)
-    out._array = _sigmoid_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _sigmoid_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2230,10 +2282,11 @@ def sigmoid_backward_out(grad_output, output, *, out):
     try:
         grad_output_array = grad_output._array
         output_array = output._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(sigmoid_backward_out, grad_output, output, out=out)
     refuse_grad("sigmoid_backward", grad_output, output, out)
-    out._array = _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out._array)
+    out._array = _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2282,10 +2335,11 @@ def floor_out(input, *, out):
         return call(floor_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(floor_out, input, out=out)
     refuse_grad("floor", input, out)
-    out._array = _floor_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _floor_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2334,10 +2388,11 @@ def ceil_out(input, *, out):
         return call(ceil_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(ceil_out, input, out=out)
     refuse_grad("ceil", input, out)
-    out._array = _ceil_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _ceil_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2386,10 +2441,11 @@ def round_default_out(input, *, out):
         return call(round_default_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(round_default_out, input, out=out)
     refuse_grad("round", input, out)
-    out._array = _round_default_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _round_default_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2462,10 +2518,11 @@ def round_decimals_out(input, *, decimals, out):
         decimals = int_of(decimals, "round", "decimals")
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(round_decimals_out, input, decimals=decimals, out=out)
     refuse_grad("round", input, out)
-    out._array = _round_decimals_kernels[type(input_array)](input_array, decimals, out=out._array)
+    out._array = _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array)
     mark_written(out)
     return out
 
@@ -2514,10 +2571,11 @@ def trunc_out(input, *, out):
         return call(trunc_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(trunc_out, input, out=out)
     refuse_grad("trunc", input, out)
-    out._array = _trunc_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _trunc_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2599,11 +2657,12 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
     try:
         grad_output_array = grad_output._array
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(threshold_backward_out, grad_output, input, threshold, out=out)
     refuse_grad("threshold_backward", grad_output, input, out)
     out._array = _threshold_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, threshold, out=out._array
+        grad_output_array, input_array, threshold, out=out_array
     )
     mark_written(out)
     return out
@@ -2663,10 +2722,11 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
         negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(leaky_relu_out, input, negative_slope, out=out)
     refuse_grad("leaky_relu", input, out)
-    out._array = _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out._array)
+    out._array = _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array)
     mark_written(out)
     return out
 
@@ -2713,11 +2773,12 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
     try:
         grad_output_array = grad_output._array
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     refuse_grad("leaky_relu_backward", grad_output, input, out)
     out._array = _leaky_relu_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, negative_slope, self_is_result, out=out._array
+        grad_output_array, input_array, negative_slope, self_is_result, out=out_array
     )
     mark_written(out)
     return out
@@ -2771,10 +2832,11 @@ def gelu_out(input, *, approximate="none", out):
         return call(gelu_out, input, approximate=approximate, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(gelu_out, input, approximate=approximate, out=out)
     refuse_grad("gelu", input, out)
-    out._array = _gelu_kernels[type(input_array)](input_array, approximate, out=out._array)
+    out._array = _gelu_kernels[type(input_array)](input_array, approximate, out=out_array)
     mark_written(out)
     return out
 
@@ -2813,11 +2875,12 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
     try:
         grad_output_array = grad_output._array
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
     refuse_grad("gelu_backward", grad_output, input, out)
     out._array = _gelu_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, approximate, out=out._array
+        grad_output_array, input_array, approximate, out=out_array
     )
     mark_written(out)
     return out
@@ -2869,10 +2932,11 @@ def silu_out(input, *, out):
         return call(silu_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(silu_out, input, out=out)
     refuse_grad("silu", input, out)
-    out._array = _silu_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _silu_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2910,10 +2974,11 @@ def silu_backward_out(grad_output, input, *, out):
     try:
         grad_output_array = grad_output._array
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(silu_backward_out, grad_output, input, out=out)
     refuse_grad("silu_backward", grad_output, input, out)
-    out._array = _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out._array)
+    out._array = _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -2954,10 +3019,11 @@ def softplus_out(input, beta=1, threshold=20, *, out):
         threshold = scalar_of(threshold, "softplus", "threshold", 3)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(softplus_out, input, beta, threshold, out=out)
     refuse_grad("softplus", input, out)
-    out._array = _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out._array)
+    out._array = _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array)
     mark_written(out)
     return out
 
@@ -3007,11 +3073,12 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
     try:
         grad_output_array = grad_output._array
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(softplus_backward_out, grad_output, input, beta, threshold, out=out)
     refuse_grad("softplus_backward", grad_output, input, out)
     out._array = _softplus_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, beta, threshold, out=out._array
+        grad_output_array, input_array, beta, threshold, out=out_array
     )
     mark_written(out)
     return out
@@ -3079,10 +3146,11 @@ def clamp_default_out(input, min=None, max=None, *, out):
         max = scalar_of(max, "clamp", "max", 3)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(clamp_default_out, input, min, max, out=out)
     refuse_grad("clamp", input, out)
-    out._array = _clamp_default_kernels[type(input_array)](input_array, min, max, out=out._array)
+    out._array = _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array)
     mark_written(out)
     return out
 
@@ -3187,10 +3255,11 @@ def clamp_Tensor_out(input, min=None, max=None, *, out):
         input_array = input._array
         min_array = None if min is None else min._array
         max_array = None if max is None else max._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(clamp_Tensor_out, input, min, max, out=out)
     refuse_grad("clamp", input, min, max, out)
-    out._array = _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out._array)
+    out._array = _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array)
     mark_written(out)
     return out
 
@@ -3249,10 +3318,11 @@ def clamp_min_default_out(input, min, *, out):
         min = scalar_of(min, "clamp_min", "min", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(clamp_min_default_out, input, min, out=out)
     refuse_grad("clamp_min", input, out)
-    out._array = _clamp_min_default_kernels[type(input_array)](input_array, min, out=out._array)
+    out._array = _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array)
     mark_written(out)
     return out
 
@@ -3338,10 +3408,11 @@ def clamp_min_Tensor_out(input, min, *, out):
     try:
         input_array = input._array
         min_array = min._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(clamp_min_Tensor_out, input, min, out=out)
     refuse_grad("clamp_min", input, min, out)
-    out._array = _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out._array)
+    out._array = _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array)
     mark_written(out)
     return out
 
@@ -3400,10 +3471,11 @@ def clamp_max_default_out(input, max, *, out):
         max = scalar_of(max, "clamp_max", "max", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(clamp_max_default_out, input, max, out=out)
     refuse_grad("clamp_max", input, out)
-    out._array = _clamp_max_default_kernels[type(input_array)](input_array, max, out=out._array)
+    out._array = _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array)
     mark_written(out)
     return out
 
@@ -3489,10 +3561,11 @@ def clamp_max_Tensor_out(input, max, *, out):
     try:
         input_array = input._array
         max_array = max._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(clamp_max_Tensor_out, input, max, out=out)
     refuse_grad("clamp_max", input, max, out)
-    out._array = _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out._array)
+    out._array = _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array)
     mark_written(out)
     return out
 
@@ -3529,10 +3602,11 @@ def maximum_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(maximum_out, input, other, out=out)
     refuse_grad("maximum", input, other, out)
-    out._array = _maximum_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _maximum_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -3569,10 +3643,11 @@ def minimum_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(minimum_out, input, other, out=out)
     refuse_grad("minimum", input, other, out)
-    out._array = _minimum_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _minimum_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -3634,10 +3709,11 @@ def atan2_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(atan2_out, input, other, out=out)
     refuse_grad("atan2", input, other, out)
-    out._array = _atan2_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _atan2_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -3680,9 +3756,10 @@ def eq_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(eq_Tensor_out, input, other, out=out)
-    out._array = _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -3752,9 +3829,10 @@ def eq_Scalar_out(input, other, *, out):
         other = scalar_of(other, "eq", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(eq_Scalar_out, input, other, out=out)
-    out._array = _eq_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -3797,9 +3875,10 @@ def ne_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(ne_Tensor_out, input, other, out=out)
-    out._array = _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -3869,9 +3948,10 @@ def ne_Scalar_out(input, other, *, out):
         other = scalar_of(other, "ne", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(ne_Scalar_out, input, other, out=out)
-    out._array = _ne_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -3914,9 +3994,10 @@ def lt_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(lt_Tensor_out, input, other, out=out)
-    out._array = _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -3986,9 +4067,10 @@ def lt_Scalar_out(input, other, *, out):
         other = scalar_of(other, "lt", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(lt_Scalar_out, input, other, out=out)
-    out._array = _lt_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -4031,9 +4113,10 @@ def le_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(le_Tensor_out, input, other, out=out)
-    out._array = _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4103,9 +4186,10 @@ def le_Scalar_out(input, other, *, out):
         other = scalar_of(other, "le", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(le_Scalar_out, input, other, out=out)
-    out._array = _le_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -4148,9 +4232,10 @@ def gt_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(gt_Tensor_out, input, other, out=out)
-    out._array = _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4220,9 +4305,10 @@ def gt_Scalar_out(input, other, *, out):
         other = scalar_of(other, "gt", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(gt_Scalar_out, input, other, out=out)
-    out._array = _gt_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -4265,9 +4351,10 @@ def ge_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(ge_Tensor_out, input, other, out=out)
-    out._array = _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4337,9 +4424,10 @@ def ge_Scalar_out(input, other, *, out):
         other = scalar_of(other, "ge", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(ge_Scalar_out, input, other, out=out)
-    out._array = _ge_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -4379,9 +4467,10 @@ def logical_not_out(input, *, out):
         return call(logical_not_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(logical_not_out, input, out=out)
-    out._array = _logical_not_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _logical_not_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4424,9 +4513,10 @@ def logical_and_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(logical_and_out, input, other, out=out)
-    out._array = _logical_and_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4469,9 +4559,10 @@ def logical_or_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(logical_or_out, input, other, out=out)
-    out._array = _logical_or_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4514,9 +4605,10 @@ def logical_xor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(logical_xor_out, input, other, out=out)
-    out._array = _logical_xor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4556,9 +4648,10 @@ def bitwise_not_out(input, *, out):
         return call(bitwise_not_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_not_out, input, out=out)
-    out._array = _bitwise_not_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _bitwise_not_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4601,9 +4694,10 @@ def bitwise_and_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor_out, input, other, out=out)
-    out._array = _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4673,9 +4767,10 @@ def bitwise_and_Scalar_out(input, other, *, out):
         other = scalar_of(other, "bitwise_and", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar_out, input, other, out=out)
-    out._array = _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -4718,9 +4813,10 @@ def bitwise_or_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor_out, input, other, out=out)
-    out._array = _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4790,9 +4886,10 @@ def bitwise_or_Scalar_out(input, other, *, out):
         other = scalar_of(other, "bitwise_or", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar_out, input, other, out=out)
-    out._array = _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -4835,9 +4932,10 @@ def bitwise_xor_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor_out, input, other, out=out)
-    out._array = _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -4907,9 +5005,10 @@ def bitwise_xor_Scalar_out(input, other, *, out):
         other = scalar_of(other, "bitwise_xor", "other", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar_out, input, other, out=out)
-    out._array = _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out._array)
+    out._array = _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
     mark_written(out)
     return out
 
@@ -4989,10 +5088,11 @@ def where_self_out(condition, input, other, *, out):
         condition_array = condition._array
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(where_self_out, condition, input, other, out=out)
     refuse_grad("where", input, other, out)
-    out._array = _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out._array)
+    out._array = _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -5243,10 +5343,11 @@ def lerp_Scalar_out(input, end, weight, *, out):
     try:
         input_array = input._array
         end_array = end._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(lerp_Scalar_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, out)
-    out._array = _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out._array)
+    out._array = _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array)
     mark_written(out)
     return out
 
@@ -5343,10 +5444,11 @@ def lerp_Tensor_out(input, end, weight, *, out):
         input_array = input._array
         end_array = end._array
         weight_array = weight._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(lerp_Tensor_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, weight, out)
-    out._array = _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out._array)
+    out._array = _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array)
     mark_written(out)
     return out
 
@@ -5425,10 +5527,11 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
         input_array = input._array
         tensor1_array = tensor1._array
         tensor2_array = tensor2._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(addcmul_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcmul", input, tensor1, tensor2, out)
-    out._array = _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out._array)
+    out._array = _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
     mark_written(out)
     return out
 
@@ -5507,9 +5610,10 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
         input_array = input._array
         tensor1_array = tensor1._array
         tensor2_array = tensor2._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcdiv", input, tensor1, tensor2, out)
-    out._array = _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out._array)
+    out._array = _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
     mark_written(out)
     return out

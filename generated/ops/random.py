@@ -163,10 +163,11 @@ def bernoulli_out(input, *, generator=None, out):
         return call(bernoulli_out, input, generator=generator, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(bernoulli_out, input, generator=generator, out=out)
     refuse_grad("bernoulli", input, out)
-    out._array = _bernoulli_kernels[type(input_array)](input_array, generator, out=out._array)
+    out._array = _bernoulli_kernels[type(input_array)](input_array, generator, out=out_array)
     mark_written(out)
     return out
 
@@ -312,15 +313,14 @@ def rand(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
-            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
-        return rand_out(size, out=out)
+        return rand_out(size, *more_size, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "rand", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
     result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -329,10 +329,12 @@ def rand_out(size, *more_size, out):
     """rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(rand_out, out):
         return call(rand_out, size, *more_size, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(rand_out, size, *more_size, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "rand", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
     return composite.rand_out(size, out=out)
 
 
@@ -353,9 +355,9 @@ def rand_generator(
             requires_grad=requires_grad,
         )
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "rand", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
     result = composite.rand_generator(
         size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -396,15 +398,14 @@ def randn(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
-            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
-        return randn_out(size, out=out)
+        return randn_out(size, *more_size, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "randn", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
     result = composite.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -413,10 +414,12 @@ def randn_out(size, *more_size, out):
     """randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randn_out, out):
         return call(randn_out, size, *more_size, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(randn_out, size, *more_size, out=out)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "randn", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
     return composite.randn_out(size, out=out)
 
 
@@ -437,9 +440,9 @@ def randn_generator(
             requires_grad=requires_grad,
         )
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "randn", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
     result = composite.randn_generator(
         size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -481,7 +484,6 @@ def randint_default(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
-            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
@@ -498,6 +500,8 @@ def randint_default_out(high, size, *, out):
     """randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randint_default_out, out):
         return call(randint_default_out, high, size, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(randint_default_out, high, size, out=out)
     if type(high) is not int:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
@@ -569,7 +573,6 @@ def randint_low(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
-            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
@@ -630,6 +633,8 @@ def randint_low_out(low, high, size, *, out):
     """randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randint_low_out, out):
         return call(randint_low_out, low, high, size, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(randint_low_out, low, high, size, out=out)
     if type(low) is not int:
         low = int_of(low, "randint", "low", 1)
     if type(high) is not int:
@@ -692,7 +697,6 @@ def randperm(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
-            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
@@ -707,6 +711,8 @@ def randperm_out(n, *, out):
     """randperm.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(randperm_out, out):
         return call(randperm_out, n, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(randperm_out, n, out=out)
     if type(n) is not int:
         n = int_of(n, "randperm", "n", 1)
     return composite.randperm_out(n, out=out)
@@ -902,6 +908,8 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
         return call(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     if type(num_samples) is not int:
         num_samples = int_of(num_samples, "multinomial", "num_samples", 2)
     refuse_grad("multinomial", input, out)
@@ -929,6 +937,8 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
         return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
     if not isinstance(std, Tensor):
         return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
     refuse_grad("normal", mean, std, out)
     return write_out(out, composite.normal_tensor_tensor(mean, std, generator=generator))
 
@@ -951,6 +961,8 @@ def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
     if state.interceptors and intercepts(normal_Tensor_float_out, mean, out):
         return call(normal_Tensor_float_out, mean, std, generator=generator, out=out)
     if not isinstance(mean, Tensor):
+        return raise_bad_argument(normal_Tensor_float_out, mean, std, generator=generator, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(normal_Tensor_float_out, mean, std, generator=generator, out=out)
     if type(std) is not float:
         std = float_of(std, "normal", "std", 2)
@@ -976,6 +988,8 @@ def normal_float_Tensor_out(mean, std, *, generator=None, out):
     if state.interceptors and intercepts(normal_float_Tensor_out, std, out):
         return call(normal_float_Tensor_out, mean, std, generator=generator, out=out)
     if not isinstance(std, Tensor):
+        return raise_bad_argument(normal_float_Tensor_out, mean, std, generator=generator, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(normal_float_Tensor_out, mean, std, generator=generator, out=out)
     if type(mean) is not float:
         mean = float_of(mean, "normal", "mean", 1)
@@ -1096,6 +1110,8 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
     """normal.float_float_out(float mean, float std, SymInt[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(normal_float_float_out, out):
         return call(normal_float_float_out, mean, std, size, generator=generator, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(normal_float_float_out, mean, std, size, generator=generator, out=out)
     if type(mean) is not float:
         mean = float_of(mean, "normal", "mean", 1)
     if type(std) is not float:

@@ -93,10 +93,11 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
         dim = ints_of(dim, "sum", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("sum", input, out)
-    out._array = _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out._array)
+    out._array = _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
     mark_written(out)
     return out
 
@@ -128,10 +129,11 @@ def mean_default_out(input, *, dtype=None, out):
         return call(mean_default_out, input, dtype=dtype, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(mean_default_out, input, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
-    out._array = _mean_default_kernels[type(input_array)](input_array, dtype, out=out._array)
+    out._array = _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array)
     mark_written(out)
     return out
 
@@ -188,10 +190,11 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
         dim = ints_of(dim, "mean", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
-    out._array = _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out._array)
+    out._array = _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
     mark_written(out)
     return out
 
@@ -268,10 +271,11 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
         dim = int_of(dim, "prod", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("prod", input, out)
-    out._array = _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out._array)
+    out._array = _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
     mark_written(out)
     return out
 
@@ -323,10 +327,11 @@ def amax_out(input, dim=(), keepdim=False, *, out):
         dim = ints_of(dim, "amax", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(amax_out, input, dim, keepdim, out=out)
     refuse_grad("amax", input, out)
-    out._array = _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out._array)
+    out._array = _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
     mark_written(out)
     return out
 
@@ -378,10 +383,11 @@ def amin_out(input, dim=(), keepdim=False, *, out):
         dim = ints_of(dim, "amin", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(amin_out, input, dim, keepdim, out=out)
     refuse_grad("amin", input, out)
-    out._array = _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out._array)
+    out._array = _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
     mark_written(out)
     return out
 
@@ -415,10 +421,11 @@ def max_default_out(input, *, out):
         return call(max_default_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(max_default_out, input, out=out)
     refuse_grad("max", input, out)
-    out._array = _max_default_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _max_default_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -514,6 +521,8 @@ def max_other_out(input, other, *, out):
         return raise_bad_argument(max_other_out, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(max_other_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(max_other_out, input, other, out=out)
     refuse_grad("max", input, other, out)
     return write_out(out, composite.max_other(input, other))
 
@@ -547,10 +556,11 @@ def min_default_out(input, *, out):
         return call(min_default_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(min_default_out, input, out=out)
     refuse_grad("min", input, out)
-    out._array = _min_default_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _min_default_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -646,6 +656,8 @@ def min_other_out(input, other, *, out):
         return raise_bad_argument(min_other_out, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(min_other_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(min_other_out, input, other, out=out)
     refuse_grad("min", input, other, out)
     return write_out(out, composite.min_other(input, other))
 
@@ -680,9 +692,10 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
         dim = int_of(dim, "argmax", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(argmax_out, input, dim, keepdim, out=out)
-    out._array = _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out._array)
+    out._array = _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
     mark_written(out)
     return out
 
@@ -717,9 +730,10 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
         dim = int_of(dim, "argmin", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(argmin_out, input, dim, keepdim, out=out)
-    out._array = _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out._array)
+    out._array = _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
     mark_written(out)
     return out
 
@@ -746,9 +760,10 @@ def any_default_out(input, *, out):
         return call(any_default_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(any_default_out, input, out=out)
-    out._array = _any_default_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _any_default_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -795,9 +810,10 @@ def any_dim_out(input, dim, keepdim=False, *, out):
         dim = int_of(dim, "any", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(any_dim_out, input, dim, keepdim, out=out)
-    out._array = _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out._array)
+    out._array = _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
     mark_written(out)
     return out
 
@@ -824,9 +840,10 @@ def all_default_out(input, *, out):
         return call(all_default_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(all_default_out, input, out=out)
-    out._array = _all_default_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _all_default_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -873,9 +890,10 @@ def all_dim_out(input, dim, keepdim=False, *, out):
         dim = int_of(dim, "all", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(all_dim_out, input, dim, keepdim, out=out)
-    out._array = _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out._array)
+    out._array = _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
     mark_written(out)
     return out
 
@@ -909,6 +927,8 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     if state.interceptors and intercepts(var_dim_out, input, out):
         return call(var_dim_out, input, dim, unbiased, keepdim, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(var_dim_out, input, dim, unbiased, keepdim, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(var_dim_out, input, dim, unbiased, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
@@ -974,10 +994,11 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         correction = scalar_of(correction, "var", "correction")
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("var", input, out)
-    out._array = _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out._array)
+    out._array = _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
     mark_written(out)
     return out
 
@@ -1011,6 +1032,8 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     if state.interceptors and intercepts(std_dim_out, input, out):
         return call(std_dim_out, input, dim, unbiased, keepdim, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(std_dim_out, input, dim, unbiased, keepdim, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(std_dim_out, input, dim, unbiased, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
@@ -1079,10 +1102,11 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         correction = scalar_of(correction, "std", "correction")
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("std", input, out)
-    out._array = _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out._array)
+    out._array = _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
     mark_written(out)
     return out
 
@@ -1130,10 +1154,11 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
         dim = ints_of(dim, "logsumexp", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(logsumexp_out, input, dim, keepdim, out=out)
     refuse_grad("logsumexp", input, out)
-    out._array = _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out._array)
+    out._array = _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
     mark_written(out)
     return out
 
@@ -1194,10 +1219,11 @@ def cumsum_out(input, dim, *, dtype=None, out):
         dim = int_of(dim, "cumsum", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(cumsum_out, input, dim, dtype=dtype, out=out)
     refuse_grad("cumsum", input, out)
-    out._array = _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out._array)
+    out._array = _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array)
     mark_written(out)
     return out
 
@@ -1236,10 +1262,11 @@ def _softmax_out(input, dim, half_to_float, *, out):
         dim = int_of(dim, "_softmax", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_softmax", input, out)
-    out._array = __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out._array)
+    out._array = __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
     mark_written(out)
     return out
 
@@ -1286,11 +1313,12 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     try:
         grad_output_array = grad_output._array
         output_array = output._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_softmax_backward_data", grad_output, output, out)
     out._array = __softmax_backward_data_kernels[type(grad_output_array)](
-        grad_output_array, output_array, dim, input_dtype, out=out._array
+        grad_output_array, output_array, dim, input_dtype, out=out_array
     )
     mark_written(out)
     return out
@@ -1316,6 +1344,8 @@ def softmax_out(input, dim, dtype=None, *, out):
     if state.interceptors and intercepts(softmax_out, input, out):
         return call(softmax_out, input, dim, dtype, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(softmax_out, input, dim, dtype, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(softmax_out, input, dim, dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "softmax", "dim", 2)
@@ -1357,10 +1387,11 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
         dim = int_of(dim, "_log_softmax", "dim", 2)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(_log_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_log_softmax", input, out)
-    out._array = __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out._array)
+    out._array = __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
     mark_written(out)
     return out
 
@@ -1406,11 +1437,12 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
     try:
         grad_output_array = grad_output._array
         output_array = output._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_log_softmax_backward_data", grad_output, output, out)
     out._array = __log_softmax_backward_data_kernels[type(grad_output_array)](
-        grad_output_array, output_array, dim, input_dtype, out=out._array
+        grad_output_array, output_array, dim, input_dtype, out=out_array
     )
     mark_written(out)
     return out
@@ -1436,6 +1468,8 @@ def log_softmax_out(input, dim, dtype=None, *, out):
     if state.interceptors and intercepts(log_softmax_out, input, out):
         return call(log_softmax_out, input, dim, dtype, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(log_softmax_out, input, dim, dtype, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(log_softmax_out, input, dim, dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "log_softmax", "dim", 2)
@@ -1665,10 +1699,11 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
         dim = ints_of(dim, "linalg_vector_norm", "dim", 3)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("linalg_vector_norm", input, out)
-    out._array = _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out._array)
+    out._array = _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
     mark_written(out)
     return out
 
@@ -1695,6 +1730,8 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
     if state.interceptors and intercepts(norm_ScalarOpt_dim_out, input, out):
         return call(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
     if p is not None and type(p) is not int and type(p) is not float:
         p = scalar_of(p, "norm", "p", 2)
@@ -1740,9 +1777,9 @@ def count_nonzero_dim_IntList(input, dim, *more_dim):
     if not isinstance(input, Tensor):
         return raise_bad_argument(count_nonzero_dim_IntList, input, dim, *more_dim)
     if type(dim) is int:
-        dim = (dim, *more_dim)
+        dim = (dim,) + more_dim
     elif type(dim) is not tuple:
-        dim = ints_of((dim, *more_dim) if more_dim else dim, "count_nonzero", "dim", 2)
+        dim = ints_of((dim,) + more_dim if more_dim else dim, "count_nonzero", "dim", 2)
     return composite.count_nonzero_dims(input, dim)
 
 
@@ -1763,9 +1800,11 @@ def count_nonzero(input, dim=..., *more_dim, axis=None):
     """
     if axis is not None:
         dim = axis
-    if isinstance(dim, (tuple, list)) or more_dim:
-        return count_nonzero_dim_IntList(input, dim, *more_dim)
-    if (dim is None or is_int(dim)) and not more_dim:
+    if more_dim:
+        dim = (dim,) + more_dim
+    if isinstance(dim, (tuple, list)):
+        return count_nonzero_dim_IntList(input, dim)
+    if dim is None or is_int(dim):
         return count_nonzero_default(input, dim)
-    given = [value for value in (input, dim, *more_dim) if value is not ... and value is not None]
+    given = [value for value in (input, dim) if value is not ... and value is not None]
     return raise_no_overload((count_nonzero_dim_IntList, count_nonzero_default), given, {})

@@ -60,10 +60,11 @@ def erf_out(input, *, out):
         return call(erf_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(erf_out, input, out=out)
     refuse_grad("erf", input, out)
-    out._array = _erf_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _erf_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -114,10 +115,11 @@ def erfc_out(input, *, out):
         return call(erfc_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(erfc_out, input, out=out)
     refuse_grad("erfc", input, out)
-    out._array = _erfc_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _erfc_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -170,10 +172,11 @@ def erfinv_out(input, *, out):
         return call(erfinv_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(erfinv_out, input, out=out)
     refuse_grad("erfinv", input, out)
-    out._array = _erfinv_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _erfinv_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -224,10 +227,11 @@ def lgamma_out(input, *, out):
         return call(lgamma_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(lgamma_out, input, out=out)
     refuse_grad("lgamma", input, out)
-    out._array = _lgamma_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _lgamma_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -278,10 +282,11 @@ def digamma_out(input, *, out):
         return call(digamma_out, input, out=out)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(digamma_out, input, out=out)
     refuse_grad("digamma", input, out)
-    out._array = _digamma_kernels[type(input_array)](input_array, out=out._array)
+    out._array = _digamma_kernels[type(input_array)](input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -340,10 +345,11 @@ def polygamma_out(n, input, *, out):
         n = int_of(n, "polygamma", "n", 1)
     try:
         input_array = input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(polygamma_out, n, input, out=out)
     refuse_grad("polygamma", input, out)
-    out._array = _polygamma_kernels[type(input_array)](n, input_array, out=out._array)
+    out._array = _polygamma_kernels[type(input_array)](n, input_array, out=out_array)
     mark_written(out)
     return out
 
@@ -405,10 +411,11 @@ def xlogy_Tensor_out(input, other, *, out):
     try:
         input_array = input._array
         other_array = other._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(xlogy_Tensor_out, input, other, out=out)
     refuse_grad("xlogy", input, other, out)
-    out._array = _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out._array)
+    out._array = _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
     mark_written(out)
     return out
 
@@ -431,6 +438,8 @@ def xlogy_Scalar_Self_out(input, other, *, out):
     if state.interceptors and intercepts(xlogy_Scalar_Self_out, other, out):
         return call(xlogy_Scalar_Self_out, input, other, out=out)
     if not isinstance(other, Tensor):
+        return raise_bad_argument(xlogy_Scalar_Self_out, input, other, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(xlogy_Scalar_Self_out, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "xlogy", "input", 1)
@@ -495,6 +504,8 @@ def xlogy_Scalar_Other_out(input, other, *, out):
         return call(xlogy_Scalar_Other_out, input, other, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(xlogy_Scalar_Other_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(xlogy_Scalar_Other_out, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "xlogy", "other", 2)
     refuse_grad("xlogy", input, out)
@@ -517,6 +528,8 @@ def special_expit_out(input, *, out):
     if state.interceptors and intercepts(special_expit_out, input, out):
         return call(special_expit_out, input, out=out)
     if not isinstance(input, Tensor):
+        return raise_bad_argument(special_expit_out, input, out=out)
+    if not isinstance(out, Tensor):
         return raise_bad_argument(special_expit_out, input, out=out)
     refuse_grad("special_expit", input, out)
     return write_out(out, composite.expit(input))

@@ -62,9 +62,9 @@ def view_default(input, size, *more_size):
     if state.interceptors and intercepts(view_default, input):
         return call(view_default, input, size, *more_size)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "view", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "view", "size", 1)
     try:
         input_array = input._array
     except AttributeError:
@@ -94,13 +94,15 @@ def view(input, size=..., *more_size, dtype=...):
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)
     view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
     """
+    if more_size:
+        size = (size,) + more_size
     if isinstance(size, Dtype):
         dtype, size = size, ...
     if size is not ...:
-        return view_default(input, size, *more_size)
+        return view_default(input, size)
     if dtype is not ...:
         return view_dtype(input, dtype)
-    given = [value for value in (input, size, dtype, *more_size) if value is not ... and value is not None]
+    given = [value for value in (input, size, dtype) if value is not ... and value is not None]
     return raise_no_overload((view_default, view_dtype), given, {})
 
 
@@ -138,9 +140,9 @@ def reshape(input, shape, *more_shape):
     if not isinstance(input, Tensor):
         return raise_bad_argument(reshape, input, shape, *more_shape)
     if type(shape) is int:
-        shape = (shape, *more_shape)
+        shape = (shape,) + more_shape
     elif type(shape) is not tuple:
-        shape = ints_of((shape, *more_shape) if more_shape else shape, "reshape", "shape", 2)
+        shape = ints_of((shape,) + more_shape if more_shape else shape, "reshape", "shape", 2)
     return composite.reshape(input, shape)
 
 
@@ -233,9 +235,9 @@ def permute(input, dims, *more_dims):
     if state.interceptors and intercepts(permute, input):
         return call(permute, input, dims, *more_dims)
     if type(dims) is int:
-        dims = (dims, *more_dims)
+        dims = (dims,) + more_dims
     elif type(dims) is not tuple:
-        dims = ints_of((dims, *more_dims) if more_dims else dims, "permute", "dims", 2)
+        dims = ints_of((dims,) + more_dims if more_dims else dims, "permute", "dims", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -293,9 +295,9 @@ def expand(input, size, *more_size, implicit=False):
     if state.interceptors and intercepts(expand, input):
         return call(expand, input, size, *more_size, implicit=implicit)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "expand", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "expand", "size", 1)
     try:
         input_array = input._array
     except AttributeError:
@@ -303,7 +305,6 @@ def expand(input, size, *more_size, implicit=False):
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.ExpandBackward0((edge,))
-        node.self_shape = input_array.shape
     return view_of(input, _expand_kernels[type(input_array)](input_array, size, implicit), node, (expand, (size,)))
 
 
@@ -325,9 +326,9 @@ def broadcast_to(input, size, *more_size):
     if not isinstance(input, Tensor):
         return raise_bad_argument(broadcast_to, input, size, *more_size)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "broadcast_to", "size", 2)
+        size = ints_of((size,) + more_size if more_size else size, "broadcast_to", "size", 2)
     return composite.broadcast_to(input, size)
 
 
@@ -419,9 +420,9 @@ def squeeze_dims(input, dim, *more_dim):
     if state.interceptors and intercepts(squeeze_dims, input):
         return call(squeeze_dims, input, dim, *more_dim)
     if type(dim) is int:
-        dim = (dim, *more_dim)
+        dim = (dim,) + more_dim
     elif type(dim) is not tuple:
-        dim = ints_of((dim, *more_dim) if more_dim else dim, "squeeze", "dim", 2)
+        dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze", "dim", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -440,13 +441,15 @@ def squeeze(input, dim=..., *more_dim, axis=None):
     """
     if axis is not None:
         dim = axis
-    if is_int(dim) and not more_dim:
+    if more_dim:
+        dim = (dim,) + more_dim
+    if is_int(dim):
         return squeeze_dim(input, dim)
-    if isinstance(dim, (tuple, list)) or more_dim:
-        return squeeze_dims(input, dim, *more_dim)
+    if isinstance(dim, (tuple, list)):
+        return squeeze_dims(input, dim)
     if dim is ...:
         return squeeze_default(input)
-    given = [value for value in (input, dim, *more_dim) if value is not ... and value is not None]
+    given = [value for value in (input, dim) if value is not ... and value is not None]
     return raise_no_overload((squeeze_default, squeeze_dim, squeeze_dims), given, {})
 
 
@@ -455,9 +458,9 @@ def squeeze__dims(input, dim, *more_dim):
     if state.interceptors and intercepts(squeeze__dims, input):
         return call(squeeze__dims, input, dim, *more_dim)
     if type(dim) is int:
-        dim = (dim, *more_dim)
+        dim = (dim,) + more_dim
     elif type(dim) is not tuple:
-        dim = ints_of((dim, *more_dim) if more_dim else dim, "squeeze_", "dim", 2)
+        dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_", "dim", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -481,13 +484,15 @@ def squeeze_(input, dim=..., *more_dim, axis=None):
     """
     if axis is not None:
         dim = axis
-    if is_int(dim) and not more_dim:
+    if more_dim:
+        dim = (dim,) + more_dim
+    if is_int(dim):
         return squeeze__dim(input, dim)
-    if isinstance(dim, (tuple, list)) or more_dim:
-        return squeeze__dims(input, dim, *more_dim)
+    if isinstance(dim, (tuple, list)):
+        return squeeze__dims(input, dim)
     if dim is ...:
         return squeeze__default(input)
-    given = [value for value in (input, dim, *more_dim) if value is not ... and value is not None]
+    given = [value for value in (input, dim) if value is not ... and value is not None]
     return raise_no_overload((squeeze__default, squeeze__dim, squeeze__dims), given, {})
 
 
@@ -953,9 +958,9 @@ def _unsafe_view(input, size, *more_size):
     if state.interceptors and intercepts(_unsafe_view, input):
         return call(_unsafe_view, input, size, *more_size)
     if type(size) is int:
-        size = (size, *more_size)
+        size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size, *more_size) if more_size else size, "_unsafe_view", "size", 2)
+        size = ints_of((size,) + more_size if more_size else size, "_unsafe_view", "size", 2)
     try:
         input_array = input._array
     except AttributeError:

@@ -71,7 +71,7 @@ class AccumulateGrad(NodeBase):
     def _store(self, gradients: list) -> None:
         variable = self.variable
         meta = variable._meta
-        if not (meta.requires_grad or variable.requires_grad):
+        if not meta.requires_grad:  # it did when the graph was made, or is only a view of a tensor that does
             return
         with _storing:
             if meta.grad is None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.autograd.node_base import NodeBase, second_backward
+from mindtorch.autograd.node_base import NodeBase, second_backward, wanted
 from mindtorch.autograd_meta import ViewMeta
 from mindtorch.dispatch import ops
 from mindtorch.memory_format import contiguous_format
@@ -50,8 +50,6 @@ class CopySlices(NodeBase):
 
     def __init__(self, base_edge: Any, base: Tensor, view: Tensor, function: Any) -> None:
         super().__init__((base_edge, *function.next_edges[1:]))
-        if function.next_edges[0] is not None:
-            function.next_edges = self.next_edges  # in the graph this node stands where the function stood
         array = base._array
         self.input_metadata = ((array.shape, array.dtype),)
         self.base_shape = base.shape
@@ -73,6 +71,8 @@ class CopySlices(NodeBase):
             return (None,) * len(self.next_edges)
         result = grad.new_empty_strided(self.base_shape, self.base_stride).copy_(grad)
         part = self.take_view(result)
+        if self.needs(0):  # what the function calls its input is the view as it was, which the pass does not come to
+            wanted.include(self.function.next_edges[0])
         results = self.function.apply(part.clone(memory_format=contiguous_format))
         if not self.needs(0) or results[0] is None:
             return (None, *results[1:])

@@ -187,7 +187,7 @@ def _run(task: Pass) -> None:
             node.released = True
             for field in node.saved_fields:
                 setattr(node, field, None)
-        for edge, grad in zip(node.next_edges, results):  # noqa: B905 (as many of one as of the other)
+        for edge, grad in zip(node.next_edges, results):
             if edge is None:
                 continue
             target, output_nr = edge

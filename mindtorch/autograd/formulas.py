@@ -45,7 +45,7 @@ def wrapped(dim, ndim):
 
 def reduced_dims(dim, ndim):
     """The dims that a reduction runs over: all of them for None or an empty list."""
-    if dim is None:
+    if dim is None or ndim == 0:
         return tuple(range(ndim))
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     return tuple(wrapped(d, ndim) for d in dims) or tuple(range(ndim))
@@ -399,7 +399,9 @@ def softmax_double_backward(grad, grad_output, dim, output):
 
 
 def vector_norm_backward(grad, self, ord, norm, dim, keepdim):
-    """Gradient of the vector norm of order `ord`; a subgradient of 0 where the norm is not smooth."""
+    """Gradient of the vector norm of order `ord`; a subgradient of 0 where the norm is not smooth. None for a count."""
+    if ord == 0:
+        return None
     grad = restore_dims(grad, dim, self.ndim, keepdim)
     norm = restore_dims(norm, dim, self.ndim, keepdim)
     return grad * _norm_slope(self, ord, norm, dim)
@@ -440,6 +442,12 @@ def permute_backward(grad, dims):
     for position, dim in enumerate(dims):
         inverse[wrapped(dim, ndim)] = position
     return grad.permute(inverse)
+
+
+def slice_grad(grad, shape, dim, start, end, step):
+    """Gradient of a slice; bounds that were left out are the ends."""
+    end = shape[wrapped(dim, len(shape))] if end is None else end
+    return ops.slice_backward(grad, shape, dim, 0 if start is None else start, end, step)
 
 
 def split_backward(grads, shape, split_size, dim):
@@ -889,7 +897,7 @@ def bce_double_backward_target(grad, grad_output, self, weight, reduction):
 
 def copy_jvp(self_t, src_t):
     """Tangent of copy_: the source's, in the destination's shape and dtype."""
-    return src_t.to(self_t.dtype).expand(self_t.shape)
+    return src_t.to(self_t.dtype).expand(self_t.shape) if isinstance(src_t, Tensor) else ops.zeros_like(self_t)
 
 
 def fill_jvp(self_t, value_t):

@@ -5,8 +5,7 @@ from typing import Any
 
 from mindtorch import errors, state
 from mindtorch.autograd.history import edge_of, mark_written
-from mindtorch.dispatch import ops
-from mindtorch.iterator import needs_resize
+from mindtorch.iterator import check_result_dtype, needs_resize
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -20,27 +19,28 @@ def refuse_grad(op: str, *tensors: Any) -> None:
 
 def write_out(out: Any, result: Any) -> Any:
     """Put the results of a composite op into its `out` tensors, which take on their shapes."""
-    for target, source in zip(_listed(out), _listed(result)):
+    for target, source in zip(_listed(out), _listed(result), strict=True):
         _write(target, source)
     return out
 
 
-def _listed(tensors: Any) -> Sequence[Tensor]:
+def _listed(tensors: Any) -> Sequence[Any]:
     return tensors if isinstance(tensors, (tuple, list)) else (tensors,)
 
 
-def _write(out: Tensor, result: Tensor) -> None:
-    if not needs_resize(out._array, result.shape):
+def _write(out: Any, result: Any) -> None:
+    check_result_dtype(result._array.dtype, out._array.dtype)
+    if needs_resize(out._array, result.shape):
+        out._array = result.to(out.dtype)._array
+        mark_written(out)
+    else:
         out.copy_(result)
-        return
-    out._array = result.to(out.dtype)._array
-    mark_written(out)
 
 
 def write_back(tensors: Any, results: Any) -> Any:
     """Put the results of a composite op into its inputs, for the in-place variant."""
     if isinstance(tensors, Tensor):
-        return tensors.copy_(results)
-    for tensor, result in zip(tensors, results):
+        return tensors.copy_(results)  # type: ignore[attr-defined]
+    for tensor, result in zip(tensors, results, strict=True):
         tensor.copy_(result)
     return None

@@ -32,9 +32,7 @@ def nll_loss_nd(input, target, weight, reduction, ignore_index):
         raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
     if input.ndim != 1 and input.shape[0] != (target.shape[0] if target.ndim else None):
         given = target.shape[0] if target.ndim else 0
-        raise ValueError(
-            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({given})."
-        )
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({given}).")
     if input.ndim <= 2:
         return nll_loss(input, target, weight, reduction, ignore_index)
     if input.ndim == 4:
@@ -76,8 +74,7 @@ def cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smo
 def _check_probabilities(target: Tensor, ignore_index: int) -> None:
     if not target.is_floating_point():
         raise RuntimeError(
-            "Expected floating point type for target with class probabilities, got "
-            f"{target.dtype.storage_name}"
+            "Expected floating point type for target with class probabilities, got " f"{target.dtype.storage_name}"
         )
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
@@ -115,9 +112,7 @@ def _against_probabilities(
     return total / (input.numel() / classes) if input.numel() else total.fill_(math.nan)
 
 
-def _uniform_loss(
-    logs: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
-) -> Tensor:
+def _uniform_loss(logs: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
     """The loss against equal probabilities for all classes, which label smoothing mixes in."""
     weighted = logs if weight is None else logs * _by_class(weight, logs)
     ignored = target == ignore_index

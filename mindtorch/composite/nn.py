@@ -303,6 +303,4 @@ def _check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | N
             f"but got attn_mask.dtype: {c_name(mask._array)} and  query.dtype: {c_name(query._array)} instead."
         )
     if is_causal:
-        raise RuntimeError(
-            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
-        )
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")

@@ -60,11 +60,21 @@ def log_softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
 
 
 def norm(input: Tensor, p: float = 2) -> Tensor:
+    _check_norm_dtype(input)
     return ops.linalg_vector_norm(input, p)
 
 
 def norm_dim(input: Tensor, p: float | None, dim: Sequence[int], keepdim: bool = False) -> Tensor:
+    _check_norm_dtype(input)
     return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim)
+
+
+def _check_norm_dtype(input: Tensor) -> None:
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. "
+            f"Got {input.dtype.storage_name} instead."
+        )
 
 
 def count_nonzero(input: Tensor, dim: int | None = None) -> Tensor:

@@ -1,6 +1,7 @@
 """`ops`: the public functions by name, and `ops.aten.<op>.<overload>` as in `torch.ops`."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 from mindtorch.dispatch.registry import OpEntry, all_ops, overloads_of
@@ -34,7 +35,21 @@ class OpOverload:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if "self" in kwargs:
             kwargs["input"] = kwargs.pop("self")
+        if self._out_names and "out" not in kwargs:
+            kwargs["out"] = self._outs(kwargs)
         return self._entry.function(*args, **kwargs)
+
+    @cached_property
+    def _out_names(self) -> list[str]:
+        return [argument.name for argument in self._schema.arguments if argument.keyword_only and argument.written]
+
+    def _outs(self, kwargs: dict[str, Any]) -> Any:
+        """What Python functions take as `out`: the tensor, or a tuple where the schema names several."""
+        missing = [name for name in self._out_names if name not in kwargs]
+        if missing:
+            raise RuntimeError(f"{self.name()} is missing value for argument '{missing[0]}'. Declaration: {self._schema}")
+        outs = tuple(kwargs.pop(name) for name in self._out_names)
+        return outs if len(outs) > 1 else outs[0]
 
     def __str__(self) -> str:
         return f"aten.{self.__name__}"

@@ -10,9 +10,7 @@ _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 def reduction_number(reduction: str) -> int:
     """The number of a reduction's word."""
     if reduction == "elementwise_mean":
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
-        )
+        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
         return 1
     if reduction not in _NUMBERS:
         raise ValueError(f"{reduction} is not a valid value for reduction")

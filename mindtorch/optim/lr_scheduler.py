@@ -262,9 +262,7 @@ class OneCycleLR(LRScheduler):
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type = anneal_strategy
         self.cycle_momentum = cycle_momentum
         rates = self._per_group("max_lr", max_lr)
@@ -315,14 +313,11 @@ class OneCycleLR(LRScheduler):
         self._warn_outside_step()
         if self.last_epoch > self.total_steps:
             raise ValueError(
-                f"Tried to step {self.last_epoch} times. "
-                f"The specified number of total steps is {self.total_steps}"
+                f"Tried to step {self.last_epoch} times. " f"The specified number of total steps is {self.total_steps}"
             )
         phase, share = self._phase()
         for group in self.optimizer.param_groups if self.cycle_momentum else ():
-            self._set_momentum(
-                group, self._anneal(group[phase["start_momentum"]], group[phase["end_momentum"]], share)
-            )
+            self._set_momentum(group, self._anneal(group[phase["start_momentum"]], group[phase["end_momentum"]], share))
         return [
             self._anneal(group[phase["start_lr"]], group[phase["end_lr"]], share)
             for group in self.optimizer.param_groups
@@ -362,9 +357,7 @@ def _phases(pct_start: float, total_steps: int, three_phase: bool) -> list[dict[
     ]
 
 
-def _phase_dict(
-    end_step: float, start_lr: str, end_lr: str, start_momentum: str, end_momentum: str
-) -> dict[str, Any]:
+def _phase_dict(end_step: float, start_lr: str, end_lr: str, start_momentum: str, end_momentum: str) -> dict[str, Any]:
     return {
         "end_step": end_step,
         "start_lr": start_lr,

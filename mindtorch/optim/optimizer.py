@@ -134,9 +134,7 @@ class Optimizer:
             hook(self)
         numbers = {id(parameter): number for number, parameter in enumerate(self._all_parameters())}
         packed = {
-            "state": {
-                numbers[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()
-            },
+            "state": {numbers[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()},
             "param_groups": [
                 {**_options(group), "params": [numbers[id(parameter)] for parameter in group["params"]]}
                 for group in self.param_groups

@@ -135,9 +135,7 @@ def _as_tensors(actual: Any, expected: Any, options: _Options) -> tuple[Tensor, 
     same = related if options.allow_subclasses else type(actual) is type(expected)
     if same and _are((Tensor, np.ndarray), actual, expected):
         return as_tensor(actual).detach(), as_tensor(expected).detach()
-    raise TypeError(
-        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
-    )
+    raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.")
 
 
 # -------------------- numbers --------------------

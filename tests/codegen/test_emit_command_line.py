@@ -1,4 +1,4 @@
-"""The command line of the generator: what it writes, what `check` notices, and that the result depends on nothing else."""
+"""The command line of the generator: what it writes, what `check` notices, and what the result depends on."""
 
 import os
 import subprocess
@@ -102,7 +102,9 @@ def test_wrong_input_is_reported_and_nothing_is_written(project, capsys):
 
 
 def test_result_depends_on_neither_hash_seed_nor_folder(tmp_path):
-    script = "import sys; from codegen.__main__ import main; sys.exit(main([], __import__('pathlib').Path(sys.argv[1])))"
+    script = (
+        "import sys; from codegen.__main__ import main; sys.exit(main([], __import__('pathlib').Path(sys.argv[1])))"
+    )
     results = []
     for seed, name in (("1", "one"), ("2", "elsewhere/two")):
         root = write_project(tmp_path / name, OPS)

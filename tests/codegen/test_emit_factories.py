@@ -30,11 +30,11 @@ def test_factory(tmp_path):
                     requires_grad=requires_grad,
                 )
             if out is not None:
-                return zeros_out(size, out=out)
+                return zeros_out(size, *more_size, out=out)
             if type(size) is int:
-                size = (size, *more_size)
+                size = (size,) + more_size
             elif type(size) is not tuple:
-                size = ints_of((size, *more_size) if more_size else size, "zeros", "size", 1)
+                size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
             dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
             result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
             return result.requires_grad_() if requires_grad else result
@@ -47,10 +47,14 @@ def test_factory(tmp_path):
             if state.interceptors and intercepts(zeros_out, out):
                 return call(zeros_out, size, *more_size, out=out)
             if type(size) is int:
-                size = (size, *more_size)
+                size = (size,) + more_size
             elif type(size) is not tuple:
-                size = ints_of((size, *more_size) if more_size else size, "zeros", "size", 1)
-            out._array = _zeros_kernels[type(out._array)](size, None, None, None, None, out=out._array)
+                size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
+            try:
+                out_array = out._array
+            except AttributeError:
+                return raise_bad_argument(zeros_out, size, *more_size, out=out)
+            out._array = _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array)
             mark_written(out)
             return out
         '''
@@ -107,9 +111,9 @@ def test_factory_with_a_generator(tmp_path):
                     requires_grad=requires_grad,
                 )
             if type(size) is int:
-                size = (size, *more_size)
+                size = (size,) + more_size
             elif type(size) is not tuple:
-                size = ints_of((size, *more_size) if more_size else size, "rand", "size", 1)
+                size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
             result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
             return result.requires_grad_() if requires_grad else result
         '''
@@ -182,6 +186,8 @@ def test_composite(tmp_path):
             if state.interceptors and intercepts(square_out, input, out):
                 return call(square_out, input, out=out)
             if not isinstance(input, Tensor):
+                return raise_bad_argument(square_out, input, out=out)
+            if not isinstance(out, Tensor):
                 return raise_bad_argument(square_out, input, out=out)
             refuse_grad("square", input, out)
             return write_out(out, composite.square(input))

@@ -174,10 +174,11 @@ def test_out(tmp_path):
                 return call(exp_out, input, out=out)
             try:
                 input_array = input._array
+                out_array = out._array
             except AttributeError:
                 return raise_bad_argument(exp_out, input, out=out)
             refuse_grad("exp", input, out)
-            out._array = _exp_kernels[type(input_array)](input_array, out=out._array)
+            out._array = _exp_kernels[type(input_array)](input_array, out=out_array)
             mark_written(out)
             return out
         '''

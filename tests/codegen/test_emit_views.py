@@ -25,9 +25,9 @@ def test_view_with_separate_ints(tmp_path):
             if state.interceptors and intercepts(view, input):
                 return call(view, input, size, *more_size)
             if type(size) is int:
-                size = (size, *more_size)
+                size = (size,) + more_size
             elif type(size) is not tuple:
-                size = ints_of((size, *more_size) if more_size else size, "view", "size", 1)
+                size = ints_of((size,) + more_size if more_size else size, "view", "size", 1)
             try:
                 input_array = input._array
             except AttributeError:

@@ -17,6 +17,7 @@ from tests.harness import (
     result_difference,
     sampled_ops,
     samples_of,
+    specs_in,
     tensors_in,
     variant,
 )
@@ -70,21 +71,6 @@ def test_layout_does_not_matter(op):
             assert strided.error is None, f"{describe(sample)}: {strided.error}"
             text = result_difference(torch, torch, strided.result, reference.result, strides=False)
             assert text is None, f"{describe(sample)}: {text}"
-
-
-def specs_in(sample):
-    found = []
-
-    def visit(value):
-        if isinstance(value, TensorSpec):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            for item in value:
-                visit(item)
-
-    visit(list(sample.args))
-    visit(list(sample.kwargs.values()))
-    return found
 
 
 INPLACE = [op for op in OPS if variant(op, "inplace")]

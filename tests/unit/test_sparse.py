@@ -86,6 +86,7 @@ def test_indices_outside_the_size_are_refused():
 def test_products(sparse):
     dense = torch.arange(6.0).reshape(3, 2)
     assert torch.equal(torch.sparse.mm(sparse, dense), sparse.to_dense() @ dense)
+    assert torch.equal(sparse @ dense, sparse.to_dense() @ dense)
     added = torch.sparse.addmm(torch.ones(2, 2), sparse, dense, beta=2, alpha=3)
     assert torch.equal(added, 2 + 3 * (sparse.to_dense() @ dense))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.elementwise import blockwise
+from mindtorch.backends.cpu.elementwise import CONSTANTS, blockwise
 from mindtorch.lazy import lazy
 
 special = lazy("scipy.special")
@@ -24,6 +24,11 @@ _TANH_SCALE = math.sqrt(2 / math.pi)
 _TANH_CUBE = 0.044715
 
 
+def _numbers(x: Array) -> dict[float, Array]:
+    """The constants of a formula as 0-d arrays, which cost a ufunc half of what a Python number does."""
+    return CONSTANTS[float][x.dtype]
+
+
 def erf(x: Array, out: Array | None = None) -> Array:
     """In float32 by a polynomial: SciPy's function is exact, but computes in float64 one by one."""
     return special.erf(x, out=out) if x.dtype != np.float32 else erf_in_float32(x, out=out)
@@ -31,12 +36,13 @@ def erf(x: Array, out: Array | None = None) -> Array:
 
 @blockwise(arrays=1)
 def erf_in_float32(out: Array, x: Array) -> None:
+    number = _numbers(x)
     square = x * x
-    polynomial = square * np.float32(_ERF[-1])
+    polynomial = square * number[_ERF[-1]]
     for coefficient in _ERF[-2:0:-1]:
-        polynomial += np.float32(coefficient)
+        polynomial += number[coefficient]
         polynomial *= square
-    polynomial += np.float32(_ERF[0])
+    polynomial += number[_ERF[0]]
     polynomial *= x
     np.tanh(polynomial, out=out)
 
@@ -45,7 +51,7 @@ def erf_in_float32(out: Array, x: Array) -> None:
 def sigmoid(out: Array, x: Array) -> None:
     t = np.negative(x)
     np.exp(t, out=t)
-    t += 1
+    t += _numbers(x)[1.0]
     np.reciprocal(t, out=out)
 
 
@@ -55,15 +61,17 @@ def sigmoid_of_complex(x: Array, out: Array | None = None) -> Array:
 
 @blockwise(arrays=2)
 def sigmoid_backward(out: Array, grad: Array, y: Array) -> None:
-    t = np.subtract(1, y)
+    one = _numbers(y)[1.0]
+    t = np.subtract(one, y)
     t *= y
     np.multiply(grad, np.conj(t), out=out)
 
 
 @blockwise(arrays=2)
 def tanh_backward(out: Array, grad: Array, y: Array) -> None:
+    one = _numbers(y)[1.0]
     t = y * y
-    np.subtract(1, t, out=t)
+    np.subtract(one, t, out=t)
     np.multiply(grad, np.conj(t), out=out)
 
 
@@ -71,38 +79,39 @@ def tanh_backward(out: Array, grad: Array, y: Array) -> None:
 def silu(out: Array, x: Array) -> None:
     t = np.negative(x)
     np.exp(t, out=t)
-    t += 1
+    t += _numbers(x)[1.0]
     np.divide(x, t, out=out)
 
 
 @blockwise(arrays=2)
 def silu_backward(out: Array, grad: Array, x: Array) -> None:
-    s = 1 / (1 + np.exp(-x))
-    t = 1 - s
+    one = _numbers(x)[1.0]
+    s = one / (one + np.exp(-x))
+    t = one - s
     t *= x
-    t += 1
+    t += one
     t *= s
     np.multiply(grad, t, out=out)
 
 
 @blockwise(arrays=1)
 def gelu(out: Array, x: Array) -> None:
-    t = erf(x * x.dtype.type(_SQRT_HALF))
-    t += 1
+    t = erf(x * _numbers(x)[_SQRT_HALF])
+    t += _numbers(x)[1.0]
     t *= x
-    np.multiply(t, x.dtype.type(0.5), out=out)
+    np.multiply(t, _numbers(x)[0.5], out=out)
 
 
 @blockwise(arrays=2)
 def gelu_backward(out: Array, grad: Array, x: Array) -> None:
-    kind = x.dtype.type
-    cdf = erf(x * kind(_SQRT_HALF))
-    cdf += 1
-    cdf *= kind(0.5)
+    number = _numbers(x)
+    cdf = erf(x * number[_SQRT_HALF])
+    cdf += number[1.0]
+    cdf *= number[0.5]
     t = x * x
-    t *= kind(-0.5)
+    t *= number[-0.5]
     np.exp(t, out=t)
-    t *= kind(_DENSITY)
+    t *= number[_DENSITY]
     t *= x
     t += cdf
     np.multiply(grad, t, out=out)
@@ -110,12 +119,12 @@ def gelu_backward(out: Array, grad: Array, x: Array) -> None:
 
 def _inner(x: Array) -> Array:
     """The argument of the tanh in gelu's approximation."""
-    kind = x.dtype.type
+    number = _numbers(x)
     t = x * x
-    t *= kind(_TANH_CUBE)
-    t += 1
+    t *= number[_TANH_CUBE]
+    t += _numbers(x)[1.0]
     t *= x
-    t *= kind(_TANH_SCALE)
+    t *= number[_TANH_SCALE]
     return t
 
 
@@ -123,30 +132,31 @@ def _inner(x: Array) -> Array:
 def gelu_tanh(out: Array, x: Array) -> None:
     t = _inner(x)
     np.tanh(t, out=t)
-    t += 1
+    t += _numbers(x)[1.0]
     t *= x
-    np.multiply(t, x.dtype.type(0.5), out=out)
+    np.multiply(t, _numbers(x)[0.5], out=out)
 
 
 @blockwise(arrays=2)
 def gelu_tanh_backward(out: Array, grad: Array, x: Array) -> None:
-    kind = x.dtype.type
+    number = _numbers(x)
+    one = number[1.0]
     tanh = np.tanh(_inner(x))
     slope = x * x
-    slope *= kind(3 * _TANH_CUBE)
-    slope += 1
-    slope *= kind(_TANH_SCALE)
-    slope *= 1 - tanh * tanh
+    slope *= number[3 * _TANH_CUBE]
+    slope += one
+    slope *= number[_TANH_SCALE]
+    slope *= one - tanh * tanh
     slope *= x
     slope += tanh
-    slope += 1
-    slope *= kind(0.5)
+    slope += one
+    slope *= number[0.5]
     np.multiply(grad, slope, out=out)
 
 
 def _scaled(x: Array, beta: float, threshold: float) -> tuple[Array, Array]:
     """`beta * x`, and where it is so large that softplus is the identity."""
-    z = x * x.dtype.type(beta)
+    z = x * _numbers(x)[beta]
     return z, z > threshold
 
 
@@ -154,7 +164,7 @@ def _scaled(x: Array, beta: float, threshold: float) -> tuple[Array, Array]:
 def softplus(out: Array, x: Array, beta: float, threshold: float) -> None:
     z, linear = _scaled(x, beta, threshold)
     np.log1p(np.exp(z, out=z), out=z)
-    z /= x.dtype.type(beta)
+    z /= _numbers(x)[beta]
     np.copyto(out, np.where(linear, x, z))
 
 

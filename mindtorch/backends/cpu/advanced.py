@@ -69,7 +69,8 @@ def pick(input: Array, resolved: Indices) -> Array:
         result = np.asarray(input[key_of(resolved)])
     except IndexError:
         raise index_error(input.shape, resolved) from None
-    if result.base is None and result.flags.c_contiguous and input.flags.c_contiguous:
+    sources = (input, result, *[index for index in resolved if index is not None])
+    if result.base is None and all(array.flags.c_contiguous for array in sources):
         return result
     copy = allocate(result.shape, _result_strides(input, resolved, result), input.dtype)
     copy[...] = result

@@ -42,8 +42,7 @@ def correlate(x: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry
     depth, places = prod(weight.shape[1:]), prod(size)
     kernels = weight.reshape(groups, channels // groups, depth)
     out = np.empty((x.shape[0], groups, channels // groups, places), x.dtype)
-    for images in _chunks(x.shape[0], groups * depth * places * x.itemsize):
-        columns = patches[images].reshape(min(images.stop, len(x)) - images.start, groups, depth, places)
+    for images, columns in _columns(patches, groups, depth, places):
         np.matmul(kernels, columns, out=out[images])
     return out.reshape(x.shape[0], channels, *size)
 
@@ -60,9 +59,10 @@ def scatter(y: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry: 
     depth = prod(weight.shape[1:])
     kernels = weight.reshape(groups, weight.shape[0] // groups, depth).transpose(0, 2, 1)
     rows = y.reshape(y.shape[0], groups, y.shape[1] // groups, places)
-    for images in _chunks(y.shape[0], groups * depth * places * y.itemsize):
-        columns = _product(kernels, rows[images])
-        target = result[images]
+    chunks = _chunks(y.shape[0], groups * depth * places * y.itemsize)
+    for start in chunks:
+        target = result[start : start + chunks.step]
+        columns = _product(kernels, rows[start : start + chunks.step])
         _fold(columns.reshape(len(target), channels, *kernel, *y.shape[2:]), target, kernel, geometry)
     return _crop(result, size, geometry)
 
@@ -74,8 +74,7 @@ def correlate_weight(x: np.ndarray, y: np.ndarray, kernel: tuple[int, ...], geom
     patches = _windows(_pad(x, geometry), kernel, size, geometry)
     rows = y.reshape(y.shape[0], groups, y.shape[1] // groups, places)
     result = np.zeros((groups, y.shape[1] // groups, depth), x.dtype)
-    for images in _chunks(x.shape[0], groups * depth * places * x.itemsize):
-        columns = patches[images].reshape(min(images.stop, len(x)) - images.start, groups, depth, places)
+    for images, columns in _columns(patches, groups, depth, places):
         result += np.matmul(rows[images], columns.swapaxes(2, 3)).sum(0)
     return result.reshape(y.shape[1], x.shape[1] // groups, *kernel)
 
@@ -83,10 +82,10 @@ def correlate_weight(x: np.ndarray, y: np.ndarray, kernel: tuple[int, ...], geom
 def _mirrored(weight: np.ndarray, geometry: Geometry) -> Geometry | None:
     """The geometry with which `correlate`, with the kernel turned round, does what `scatter` does, if there is one.
 
-    Gathering patches is faster than adding them up, unless there are many more channels to gather from.
+    Gathering patches is faster than adding them up, unless there are more channels to gather from.
     """
     padding = tuple(d * (k - 1) - p for d, k, p in zip(geometry.dilation, weight.shape[2:], geometry.padding))
-    if max(geometry.stride) > 1 or min(padding) < 0 or weight.shape[0] > 2 * weight.shape[1] * geometry.groups:
+    if max(geometry.stride) > 1 or min(padding) < 0 or weight.shape[0] > weight.shape[1] * geometry.groups:
         return None
     return geometry._replace(padding=padding)
 
@@ -116,6 +115,19 @@ def _windows(padded: np.ndarray, kernel: tuple[int, ...], size: tuple[int, ...],
     jumps = tuple(j * s for j, s in zip(geometry.stride, inner))
     shape = (*padded.shape[:2], *kernel, *size)
     return np.ndarray(shape, padded.dtype, padded, 0, (*padded.strides[:2], *steps, *jumps))
+
+
+def _columns(patches: np.ndarray, groups: int, depth: int, places: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """The patches as matrices, for some images at a time; the memory is the same every time, to stay in cache."""
+    if places * depth and patches.strides[-1] == patches.itemsize and depth == patches.shape[1] // groups:
+        yield slice(None), patches.reshape(len(patches), groups, depth, places)  # kernels of size one: no copy
+        return
+    chunks = _chunks(len(patches), groups * depth * places * patches.itemsize)
+    scratch = np.empty((min(len(patches), chunks.step), *patches.shape[1:]), patches.dtype)
+    for start in chunks:
+        part = patches[start : start + chunks.step]
+        np.copyto(scratch[: len(part)], part)
+        yield slice(start, start + len(part)), scratch[: len(part)].reshape(len(part), groups, depth, places)
 
 
 def _pad(x: np.ndarray, geometry: Geometry) -> np.ndarray:
@@ -150,6 +162,6 @@ def _covered(position: tuple[int, ...], size: tuple[int, ...], geometry: Geometr
     )
 
 
-def _chunks(images: int, bytes_per_image: int) -> Iterator[slice]:
-    step = max(1, _PATCH_BYTES // max(1, bytes_per_image))
-    return (slice(start, start + step) for start in range(0, images, step))
+def _chunks(images: int, bytes_per_image: int) -> range:
+    """The first image of each part that is worked on at once."""
+    return range(0, images, max(1, _PATCH_BYTES // max(1, bytes_per_image)))

@@ -137,6 +137,4 @@ def _check_output_padding(geometry: Geometry) -> None:
             key: (1, *values[key]) for key in ("stride", "dilation")
         }
     listed = (f"{key}_{name}: {value}" for key in values for name, value in zip(names, values[key]))
-    raise RuntimeError(
-        f"output padding must be smaller than either stride or dilation, but got {' '.join(listed)}"
-    )
+    raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {' '.join(listed)}")

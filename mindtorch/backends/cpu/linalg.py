@@ -134,6 +134,11 @@ def _check_batches(batch1: Array, batch2: Array, kernel: str) -> None:
 
 
 def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
+    if out is None and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim and mat1.dtype.char in "fd":
+        if input.dtype is mat1.dtype is mat2.dtype and mat1.shape[1] == mat2.shape[0]:
+            result = mat1.dot(mat2)
+            if input.shape == result.shape or input.shape == result.shape[1:]:
+                return quiet(np.add, result, input, result)
     for name, array in (("mat1", mat1), ("mat2", mat2)):
         if array.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {array.ndim}-D tensor")

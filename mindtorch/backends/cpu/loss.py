@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from mindtorch.backends.cpu import checks
-from mindtorch.backends.cpu.precision import Arrays, deliver, deliver_all, widen
+from mindtorch.backends.cpu.precision import deliver, deliver_all, widen
 from mindtorch.backends.cpu.quiet import quiet
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -133,8 +133,7 @@ def _check_nll(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None)
 def _check_nll2d(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
     if target.ndim != 3:
         raise RuntimeError(
-            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
-            f"{target.ndim}"
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: " f"{target.ndim}"
         )
     if input.ndim != 4:
         raise RuntimeError(

@@ -297,9 +297,7 @@ def native_dropout(input, p, train):
     mask = np.empty(input.shape, bool)
     random.bernoulli_float(mask, 1 - p)
     if not checks.is_float(input):
-        raise RuntimeError(
-            f"result type Float can't be cast to the desired output type {checks.scalar_name(input)}"
-        )
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {checks.scalar_name(input)}")
     scale = 0.0 if p == 1 else 1 / (1 - p)
     return deliver(quiet(np.multiply, widen(input) * mask, np.float32(scale)), input), mask
 
@@ -324,4 +322,3 @@ def constant_pad_nd(input, pad, value):
     source = tuple(slice(max(-low, 0), n - max(-high, 0)) for n, (low, high) in zip(input.shape, sides))
     out[target] = input[source]
     return out
-

@@ -76,8 +76,8 @@ INTEGERS = (BOOL, *INTEGRAL)
 _add = binary(Op(loops(np.add)))
 _subtract = binary(Op(loops(np.subtract, NUMBERS)))
 _subtract_from_number = binary(Op(loops(arithmetic.subtract_reversed, NUMBERS)))
-_ADD_SCALED = Op(loops(arithmetic.add_scaled))
-_SUBTRACT_SCALED = Op(loops(arithmetic.subtract_scaled, NUMBERS))
+_ADD_SCALED = Op(loops(arithmetic.add_scaled), exact_numbers=True)
+_SUBTRACT_SCALED = Op(loops(arithmetic.subtract_scaled, NUMBERS), exact_numbers=True)
 
 
 def add(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:
@@ -233,7 +233,7 @@ _angle = unary(
         result_dtype=real_of,
     )
 )
-conj_physical = unary(Op(loops(np.conjugate, COMPLEX)))
+conj_physical = unary(Op(loops(arithmetic.copy, REAL) | loops(np.conjugate, COMPLEX)))
 
 
 def angle(input: Array, out: Array | None = None) -> Array:

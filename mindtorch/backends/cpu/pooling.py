@@ -74,9 +74,7 @@ def _check_window(kernel: tuple, stride: tuple, padding: tuple, dilation: tuple)
     if 0 in stride:
         raise RuntimeError("stride should not be zero")
     if min(kernel) <= 0:
-        raise RuntimeError(
-            f"kernel size should be greater than zero, but got kH: {kernel[0]} kW: {kernel[1]}"
-        )
+        raise RuntimeError(f"kernel size should be greater than zero, but got kH: {kernel[0]} kW: {kernel[1]}")
     for k, p, d in zip(kernel, padding, dilation):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
@@ -128,7 +126,7 @@ def maximum(x: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _first_largest(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
-    """Each window's maximum and the number of its position; arithmetic on small integers is faster than masked copies."""
+    """Each window's maximum and the number of its position, by arithmetic, which is faster than masked copies."""
     counts = np.int8 if window.kernel[0] * window.kernel[1] < 128 else np.int32
     best = np.ascontiguousarray(window.under(padded, 0, 0))
     if best.base is padded or best is padded:
@@ -159,7 +157,7 @@ def _careful_position(padded: np.ndarray, best: np.ndarray, window: Window, shap
 
 
 def _index_of_position(window: Window, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """By position, its offset within the window; by window, the index of its first element. Padding counts as negative."""
+    """By position, its offset within the window; by window, the index of its first element, negative in padding."""
     offsets = [row * window.dilation[0] * width + column * window.dilation[1] for row, column in window.positions()]
     tops = np.arange(window.size[0]) * window.stride[0] - window.padding[0]
     lefts = np.arange(window.size[1]) * window.stride[1] - window.padding[1]

@@ -34,12 +34,12 @@ def uniform(input, from_=0.0, to=1.0, generator=None):
         return input
     if input.dtype.kind not in _FLOAT_KINDS:
         raise not_implemented("check_uniform_bounds", input)
-    _check_uniform_bounds(input, from_, to)
     work = _work_dtype(input)
     numbers = _unit_numbers(generator, input.size, work)
-    low, high = work.type(from_), work.type(to)
     if from_ != 0 or to != 1:
-        numbers = fused_multiply_add(numbers, high - low, low)
+        _check_uniform_bounds(input, from_, to)
+        low = work.type(from_)
+        numbers = fused_multiply_add(numbers, work.type(to) - low, low)
     if input.dtype != work:
         numbers = numbers.astype(input.dtype)
         numbers[numbers == input.dtype.type(to)] = from_  # rounding must not reach the excluded end

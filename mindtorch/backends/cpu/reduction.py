@@ -34,7 +34,6 @@ from mindtorch.promotion import (
     COMPLEX,
     DOUBLE,
     FLOAT,
-    FLOATING,
     INT64,
     UINT8,
     float_of,
@@ -321,7 +320,7 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
 def logsumexp(input: Array, dim: Dims, keepdim: bool = False, out: Array | None = None) -> Array:
     dtype = float_of(input.dtype)
     dims = reduced_dims(dim, input.ndim)
-    if input.dtype in FLOATING and input.ndim and input.size and not isinstance(dim, int) and not dim:
+    if input.ndim and input.size and not keepdim and not isinstance(dim, int) and not dim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * input.ndim}")
     return store(quiet(_log_of_sum, as_computed(input, dtype), dims, keepdim), dtype, out)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import dtype as dtypes
+from mindtorch.dtype import FROM_NUMPY
 from mindtorch.promotion import BOOL, COMPLEX, FLOATING, INTEGRAL
 
 Refusals = dict[np.dtype[Any], Callable[[np.dtype[Any]], Exception]]
@@ -19,7 +19,7 @@ def not_implemented(kernel: str, *refused: np.dtype[Any]) -> Refusals:
     """The text of a kernel that is not compiled for a dtype."""
 
     def refusal(dtype: np.dtype[Any]) -> Exception:
-        return NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.FROM_NUMPY[dtype].storage_name}'")
+        return NotImplementedError(f"\"{kernel}\" not implemented for '{FROM_NUMPY[dtype].storage_name}'")
 
     return dict.fromkeys(refused, refusal)
 
@@ -28,7 +28,7 @@ def refused(kind: type[Exception], text: str, *refused_dtypes: np.dtype[Any]) ->
     """A text of the op's own; `{dtype}` in it stands for the name of the dtype."""
 
     def refusal(dtype: np.dtype[Any]) -> Exception:
-        return kind(text.replace("{dtype}", dtypes.FROM_NUMPY[dtype].storage_name))
+        return kind(text.replace("{dtype}", FROM_NUMPY[dtype].storage_name))
 
     return dict.fromkeys(refused_dtypes, refusal)
 

@@ -1,6 +1,7 @@
 """Kernels of softmax and log-softmax and their backwards, in blocks that stay in the cache."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -11,6 +12,7 @@ from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.reducing import as_computed, one_dim, store
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.promotion import BFLOAT16, HALF
 
 Array = np.ndarray
 Step = Callable[..., None]
@@ -21,7 +23,13 @@ def softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = Non
 
 
 def log_softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
-    return _run("log_softmax", _log_softmax_step, (input,), dim, half_to_float, out)
+    step = partial(_log_softmax_step, rounded_to=input.dtype) if _rounds_logarithm(input, dim) else _log_softmax_step
+    return _run("log_softmax", step, (input,), dim, half_to_float, out)
+
+
+def _rounds_logarithm(input: Array, dim: int) -> bool:
+    """Over the last dimension of float16 and bfloat16, torch rounds the sum and its logarithm before it subtracts."""
+    return input.dtype in (HALF, BFLOAT16) and dim in (-1, max(input.ndim - 1, 0))
 
 
 def softmax_backward_data(
@@ -104,9 +112,14 @@ def _softmax_step(out: Array, x: Array, axis: int) -> None:
     out /= np.add.reduce(out, axis, None, None, True)
 
 
-def _log_softmax_step(out: Array, x: Array, axis: int) -> None:
+def _log_softmax_step(out: Array, x: Array, axis: int, rounded_to: Any = None) -> None:
     np.subtract(x, np.maximum.reduce(x, axis, None, None, True), out=out)
-    out -= np.log(np.add.reduce(np.exp(out), axis, None, None, True))
+    total = np.add.reduce(np.exp(out), axis, None, None, True)
+    if rounded_to is None:
+        out -= np.log(total)
+        return
+    total = total.astype(rounded_to).astype(x.dtype)
+    out -= np.log(total).astype(rounded_to).astype(x.dtype)
 
 
 def _softmax_backward_step(out: Array, grad: Array, y: Array, axis: int) -> None:

@@ -166,7 +166,7 @@ def _parts(input: Array, sizes: Any, dim: int) -> tuple[Array, ...]:
 
 
 def unbind(input, dim=0):
-    dim = geometry.unbind_dim(input.shape, dim)
+    dim = geometry.unbind_dim(input.shape, geometry.wrap_dim(dim, input.ndim))
     if input.size == 0:
         return tuple([_strided_by(geometry.select, input, dim, index) for index in range(input.shape[dim])])
     before = (_ALL,) * dim

@@ -43,7 +43,7 @@ def mul(input: SparseArray, other: Any, out: SparseArray | None = None) -> Spars
 
 def div(input: SparseArray, other: Any, out: SparseArray | None = None) -> SparseArray:
     """sparse / number."""
-    if isinstance(other, SparseArray) or getattr(other, "ndim", 0):
+    if isinstance(other, SparseArray | np.ndarray) and other.ndim:
         raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor")
     result = input.with_values((input.values / other).astype(promotion.int_to_float(input, other)))
     return result if out is None else out.become(result)
@@ -110,6 +110,19 @@ def sum(input: SparseArray, dtype: Any = None) -> np.ndarray:
     return np.asarray(values.sum(dtype=promotion.sum_of(values)), promotion.sum_of(values))
 
 
+def mm(input: SparseArray, mat2: Any, out: np.ndarray | None = None) -> np.ndarray:
+    """Each value times the row of `mat2` that its column names, added to the row of the result that its row names."""
+    if isinstance(mat2, SparseArray):
+        mat2 = mat2.to_dense()
+    if input.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {input.shape[1]}, got {mat2.shape[0]}")
+    rows, columns = input.indices
+    result = np.zeros((input.shape[0], mat2.shape[1]), input.dtype) if out is None else out
+    result[...] = 0
+    np.add.at(result, rows, input.values[:, None] * mat2[columns])
+    return result
+
+
 register_kernels(
     "SparseCPU",
     {
@@ -119,6 +132,7 @@ register_kernels(
         "copy_": copy,
         "detach": detach,
         "div.Tensor": div,
+        "mm": mm,
         "mul.Tensor": mul,
         "neg": neg,
         "sum": sum,

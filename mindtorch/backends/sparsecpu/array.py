@@ -22,6 +22,7 @@ class SparseArray:
     device: device = CPU
     layout = layout.sparse_coo
     byte_offset = 0
+    base = None  # it shares no memory with a dense array
 
     def __init__(self, indices: np.ndarray, values: np.ndarray, shape: tuple[int, ...], coalesced: bool) -> None:
         self.indices = indices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +65,12 @@ def _run_always_called(module: Any, args: tuple, kwargs: dict[str, Any]) -> None
 
 # -------------------- backward hooks --------------------
 
+_NO_INPUT_REQUIRES_GRAD = (
+    "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
+    "gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+    "#torch.nn.Module.register_full_backward_hook for more details."
+)
+
 
 class _Identity(Function):
     """One node that all inputs, or all outputs, of a module go through."""
@@ -117,6 +124,7 @@ class _BackwardWatch:
             if result is not None:
                 self.grad_output = result if isinstance(result, tuple) else (result,)
         if not self.watches_inputs:
+            warnings.warn(_NO_INPUT_REQUIRES_GRAD, stacklevel=5)
             self._run_hooks((None,) * self.input_count)
         return tuple(self.grad_output[place] for place in self.output_places)
 

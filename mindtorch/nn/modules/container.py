@@ -109,9 +109,7 @@ class Sequential(_Row):
 
     def __add__(self, other: Any) -> Sequential:
         if not isinstance(other, Sequential):
-            raise ValueError(
-                f"add operator supports only objects of Sequential class, but {type(other)} is given."
-            )
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
         return Sequential(*self, *other)
 
     def forward(self, input: Any) -> Any:
@@ -140,9 +138,7 @@ class ModuleList(_Row):
     def extend(self, modules: Iterable[Module]) -> ModuleList:
         """Add several modules at the end."""
         if not isinstance(modules, Iterable):
-            raise TypeError(
-                f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}"
-            )
+            raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
         return super().extend(modules)
 
     def __repr__(self) -> str:

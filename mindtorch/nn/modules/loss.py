@@ -11,9 +11,7 @@ from mindtorch.tensor import Tensor
 class _Loss(Module):
     """A loss and how it is reduced."""
 
-    def __init__(
-        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-    ) -> None:
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
         self.reduction = legacy_reduction(size_average, reduce, reduction)
 
@@ -74,9 +72,7 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.nll_loss(
-            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
-        )
+        return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class MSELoss(_Loss):

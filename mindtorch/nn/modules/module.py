@@ -251,11 +251,11 @@ class Module:
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter with a dotted name."""
-        return self._get_member(target, lambda owner, name: isinstance(getattr(owner, name), Parameter), "an nn.Parameter")
+        return self._get_member(target, _is_parameter, "an nn.Parameter")
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer with a dotted name."""
-        return self._get_member(target, lambda owner, name: name in owner._buffers, "a buffer")
+        return self._get_member(target, _is_buffer, "a buffer")
 
     def _get_member(self, target: str, belongs: Callable[[Module, str], bool], what: str) -> Any:
         path, _, name = target.rpartition(".")
@@ -395,7 +395,7 @@ class Module:
         return self._add_hook("_backward_pre_hooks", hook, prepend)
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """Call hook(module, grad_input, grad_output) when the gradients of the inputs are known; it may return others."""
+        """Call hook(module, grad_input, grad_output) when the gradients are known; it may return other grad_input."""
         return self._add_hook("_backward_hooks", hook, prepend)
 
     def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
@@ -439,9 +439,7 @@ class Module:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        states.load_members(
-            self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
+        states.load_members(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -476,6 +474,14 @@ _MEMBERS = (
     ("_modules", "child module", "torch.nn.Module or None"),
     ("_buffers", "buffer", "torch.nn.Buffer, torch.Tensor or None"),
 )
+
+
+def _is_parameter(owner: Module, name: str) -> bool:
+    return isinstance(getattr(owner, name), Parameter)
+
+
+def _is_buffer(owner: Module, name: str) -> bool:
+    return name in owner._buffers
 
 
 def _indented(text: str) -> str:

@@ -66,9 +66,7 @@ def clip_grad_norm_(
 
 
 @no_grad()
-def clip_grad_value_(
-    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
-) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Limit each element of the gradients to the range from -clip_value to clip_value."""
     for grad in _gradients(parameters):
         grad.clamp_(min=-float(clip_value), max=float(clip_value))

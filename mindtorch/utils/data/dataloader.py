@@ -36,9 +36,7 @@ class DataLoader:
         in_order: bool = True,
     ) -> None:
         if num_workers < 0:
-            raise ValueError(
-                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
-            )
+            raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         _check_batch_options(batch_size, shuffle, sampler, batch_sampler, drop_last)

@@ -1,0 +1,59 @@
+"""Runs a small program with mindtorch and with torch, and compares everything that can be seen of it.
+
+A program is a function of the library. What it returns or raises, and what it warns of, must be the same: values, dtypes,
+shapes, strides, `requires_grad`, names of nodes, texts.
+"""
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+import mindtorch
+
+# torch adds where in its sources a warning came from.
+_ORIGIN = re.compile(r" \(Triggered internally at .*\)$", re.DOTALL)
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
+
+
+def sample(T: Any, *shape: int, requires_grad: bool = True, seed: int = 0, dtype: Any = None) -> Any:
+    """The same numbers in both libraries."""
+    numbers = np.random.RandomState(seed + sum(shape)).randn(*shape).astype(np.float32)
+    tensor = T.tensor(numbers.tolist(), dtype=dtype or T.float32)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _visible(value: Any, T: Any) -> Any:
+    """What can be compared of a result."""
+    if isinstance(value, T.Tensor):
+        plain = value.detach()
+        numbers = plain.to(T.complex128 if value.is_complex() else T.float64).reshape(-1).tolist()
+        facts = (str(value.dtype), tuple(value.shape), tuple(value.stride()), value.requires_grad)
+        return (*facts, [round(number.real, 4) + round(number.imag, 4) * 1j for number in map(complex, numbers)])
+    if isinstance(value, (list, tuple)):
+        return [_visible(each, T) for each in value]
+    if isinstance(value, dict):
+        return {key: _visible(each, T) for key, each in value.items()}
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    return _ADDRESS.sub("@", value if isinstance(value, str) else repr(value))
+
+
+def outcome(program: Callable, T: Any) -> tuple:
+    """What a program returns or raises, and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", message=".*torch.jit.*")
+        try:
+            result = _visible(program(T), T)
+        except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError, AttributeError) as error:
+            result = f"{type(error).__name__}: {error}"
+    return result, [_ORIGIN.sub("", str(warning.message)) for warning in caught]
+
+
+def assert_same(program: Callable) -> None:
+    own, expected = outcome(program, mindtorch), outcome(program, torch)
+    assert own == expected, f"\nmindtorch: {own}\ntorch:     {expected}"

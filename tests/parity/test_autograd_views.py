@@ -1,0 +1,326 @@
+"""Views, in-place ops and versions behave as in PyTorch under autograd."""
+
+import pytest
+
+from tests.parity.programs import assert_same, sample
+
+PROGRAMS = []
+
+
+def program(function):
+    PROGRAMS.append(pytest.param(function, id=function.__name__))
+    return function
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program(program):
+    assert_same(program)
+
+
+# -------------------- values --------------------
+
+IN_PLACE = {
+    "add_": (2.0,), "sub_": (1.0,), "mul_": (3.0,), "div_": (2.0,), "pow_": (3,), "exp_": (), "log_": (), "sin_": (),
+    "sqrt_": (), "tanh_": (), "sigmoid_": (), "relu_": (), "neg_": (), "abs_": (), "reciprocal_": (), "zero_": (),
+    "clamp_": (0.1, 0.6),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_in_place_op(name):
+    def whole(T):
+        x = (sample(T, 4, requires_grad=False).abs() + 0.1).requires_grad_()
+        y = x * 1.5
+        getattr(y, name)(*IN_PLACE[name])
+        (y * y).sum().backward()
+        return x.grad, y.grad_fn
+
+    def part(T):
+        x = (sample(T, 4, requires_grad=False).abs() + 0.1).requires_grad_()
+        y = x * 1.5
+        getattr(y[1:3], name)(*IN_PLACE[name])
+        (y * y).sum().backward()
+        return x.grad, y.grad_fn
+
+    assert_same(whole)
+    assert_same(part)
+
+
+@pytest.mark.parametrize("index", [0, slice(1, 3), (0, 1), (slice(None), 1), Ellipsis], ids=str)
+def test_assignment(index):
+    def run(T):
+        x, value = sample(T, 3, 2), sample(T, 1, seed=4)
+        y = x.clone()
+        y[index] = value[0]
+        (y * y).sum().backward()
+        return x.grad, value.grad, y
+
+    assert_same(run)
+
+
+@program
+def a_view_is_written(T):
+    x = sample(T, 3, 2)
+    y = x * 2
+    view = y[0]
+    view.mul_(3)
+    seen = view.grad_fn, y.grad_fn, y.grad_fn.next_functions, y._version, view._version
+    y.sum().backward()
+    return seen, x.grad
+
+
+@program
+def the_base_is_written(T):
+    x = sample(T, 3, 2)
+    y = x * 2
+    view = y[0]
+    y.mul_(x)
+    seen = view.grad_fn, view.requires_grad
+    view.sum().backward()
+    return seen, x.grad
+
+
+@program
+def a_view_brings_the_base_into_the_graph(T):
+    x, y = sample(T, 2), T.ones(3, 2)
+    view = y[1]
+    view.mul_(x)
+    seen = view.grad_fn, y.grad_fn, y.requires_grad
+    row = y[1]
+    (row * row).sum().backward()
+    return seen, x.grad
+
+
+@program
+def views_of_views(T):
+    x = sample(T, 4)
+    y = x.clone()
+    view = y[:2]
+    inner = view[0]
+    inner.mul_(3)
+    return view.grad_fn, inner.grad_fn, y.grad_fn, T.autograd.grad(view.sum(), x)
+
+
+@program
+def transposed_views(T):
+    x = sample(T, 2, 2)
+    y = x.clone()
+    y.t().mul_(sample(T, 2, 2, seed=4, requires_grad=False))
+    y.t()[0].copy_(x[1])
+    (y * y).sum().backward()
+    return x.grad
+
+
+@program
+def second_derivative_through_a_view(T):
+    x = sample(T, 4)
+    y = x.clone()
+    y[:2].exp_()
+    first = T.autograd.grad((y * y).sum(), x, create_graph=True)[0]
+    return first, T.autograd.grad((first * first).sum(), x)
+
+
+@program
+def part_of_the_gradients(T):
+    x, factor = sample(T, 4), sample(T, 2, seed=5)
+    y = x.clone()
+    y[:2].mul_(factor)
+    loss = (y * y).sum()
+    return T.autograd.grad(loss, [x], retain_graph=True), T.autograd.grad(loss, [factor])
+
+
+@program
+def zero_and_copy(T):
+    x = sample(T, 4)
+    y = x.clone()
+    y.view(2, 2)[0].zero_()
+    z = T.ones(4)
+    z.copy_(y)
+    integers = T.ones(4, dtype=T.int64)
+    integers.copy_(x)
+    (z * z).sum().backward()
+    return x.grad, z.grad_fn, integers.requires_grad
+
+
+@program
+def expanded(T):
+    x = sample(T, 1, 3)
+    y = x.expand(2, 3)
+    (y * y).sum().backward()
+    return x.grad
+
+
+# -------------------- layout of gradients --------------------
+
+LEAVES = {
+    "contiguous": lambda T: sample(T, 2, 3),
+    "transposed": lambda T: sample(T, 2, 3).detach().t().requires_grad_(),
+    "strided": lambda T: sample(T, 2, 6).detach()[:, ::2].requires_grad_(),
+    "expanded": lambda T: sample(T, 3, 1).detach().expand(3, 2).requires_grad_(),
+    "permuted": lambda T: sample(T, 2, 3, 4).detach().permute(2, 0, 1).requires_grad_(),
+    "one row": lambda T: sample(T, 1, 3).detach().t().requires_grad_(),
+}
+
+
+@pytest.mark.parametrize("kind", LEAVES)
+def test_layout_of_gradients(kind):
+    def run(T):
+        x = LEAVES[kind](T)
+        (x * 3).sum().backward()
+        first = x.grad
+        x.grad = None
+        x.sum().backward()
+        return first, x.grad
+
+    assert_same(run)
+
+
+# -------------------- versions --------------------
+
+
+@program
+def a_saved_output_is_written(T):
+    y = sample(T, 3).exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+@program
+def a_saved_input_is_written(T):
+    x = sample(T, 3, requires_grad=False)
+    y = sample(T, 3) * x
+    x.unsqueeze(0).add_(1)
+    y.sum().backward()
+
+
+@program
+def a_saved_intermediate_is_written(T):
+    y = sample(T, 3).exp()
+    z = y * y
+    y.add_(1)
+    z.sum().backward()
+
+
+@program
+def a_written_view_was_saved(T):
+    y = sample(T, 3) * 1
+    y[0].mul_(2)
+    z = y * y
+    y.mul_(2)
+    z.sum().backward()
+
+
+@program
+def written_through_detach(T):
+    y = sample(T, 3) * 2
+    z = y * y
+    y.detach().mul_(2)
+    z.sum().backward()
+
+
+@program
+def hint_in_anomaly_mode(T):
+    with T.autograd.detect_anomaly():
+        y = sample(T, 3).exp()
+        y.add_(1)
+        try:
+            y.sum().backward()
+        except RuntimeError as error:
+            return str(error)
+
+
+@program
+def detached(T):
+    y = sample(T, 3) * 2
+    detached = y.detach()
+    y.mul_(2)
+    seen = detached._version, detached._is_view(), detached.requires_grad, detached.is_leaf
+    y.detach_()
+    return seen, y.requires_grad, y.grad_fn, y.is_leaf
+
+
+@program
+def increment_version(T):
+    x = T.ones(1)
+    T.autograd.graph.increment_version(x)
+    return x._version
+
+
+# -------------------- what may not be written --------------------
+
+
+def in_no_grad(T, base, view):
+    with T.no_grad():
+        return view(base)
+
+
+FORBIDDEN = {
+    "leaf": lambda T: sample(T, 3).add_(1),
+    "view of a leaf": lambda T: sample(T, 3)[0].add_(1),
+    "detach_ of a view": lambda T: (sample(T, 3) * 2)[0].detach_(),
+    "view made in no_grad": lambda T: in_no_grad(T, sample(T, 3) * 2, lambda y: y[0]).mul_(2),
+    "view made in no_grad, of a constant": lambda T: in_no_grad(T, T.ones(3), lambda y: y[0]).mul_(sample(T, 1)[0]),
+    "view of a view made in no_grad": lambda T: in_no_grad(T, sample(T, 3) * 2, lambda y: y[:2])[0].mul_(2),
+    "one of several views": lambda T: (sample(T, 3) * 2).unbind()[0].mul_(2),
+    "view of one of several views": lambda T: (sample(T, 3) * 2).split([1, 2])[0][0].mul_(2),
+    "one of several views of a constant": lambda T: T.ones(3).split([1, 2])[0].mul_(sample(T, 1)),
+}
+
+
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_forbidden_write(name):
+    assert_same(FORBIDDEN[name])
+
+
+@program
+def several_views_and_a_written_base(T):
+    y = sample(T, 3) * 2
+    views = y.unbind()
+    y.mul_(2)
+    return views[0].requires_grad, views[0].grad_fn
+
+
+@program
+def leaves_that_are_views(T):
+    base = T.ones(2)
+    view = base[0].requires_grad_()
+    seen = [view.is_leaf, view._is_view(), view.grad_fn]
+    base.mul_(2)
+    seen += [view.requires_grad, view.grad_fn]
+    base.mul_(sample(T, 1))
+    seen += [view.requires_grad, view.grad_fn, view.is_leaf]
+    return seen
+
+
+@program
+def a_view_made_in_no_grad_is_a_leaf(T):
+    y = sample(T, 3) * 2
+    view = in_no_grad(T, y, lambda y: y[0])
+    (view * 3).backward()
+    return view.requires_grad, view.is_leaf, view.grad_fn, view.grad
+
+
+@program
+def inference_tensors(T):
+    with T.inference_mode():
+        x = T.ones(3)
+    seen = [x.is_inference(), x[0].is_inference(), x.requires_grad]
+    for attempt in (lambda: x.mul_(2), lambda: sample(T, 3) * x, lambda: x.requires_grad_(), lambda: x._version):
+        try:
+            seen.append(attempt())
+        except RuntimeError as error:
+            seen.append(str(error))
+    return seen
+
+
+@program
+def inference_views(T):
+    y = T.ones(3)
+    with T.inference_mode():
+        y.add_(1)
+        view = y[0]
+    seen = [y._version, view.is_inference(), view._version]
+    view.add_(1)
+    seen.append(y._version)
+    view.mul_(sample(T, 1)[0])
+    return seen
