@@ -2,8 +2,8 @@
 
     python examples/digits.py --output examples/output
 
-Draws the training curves and some predictions into the output folder, saves the trained model, loads it again and checks
-that the loaded model is as good. Nothing here is particular to mindtorch: with `import torch` in place of
+Draws the training curves and some predictions into the output folder, saves the trained model, loads it again and
+checks that the loaded model is as good. Nothing here is particular to mindtorch: with `import torch` in place of
 `import mindtorch as torch` the same program runs on PyTorch, and from the same seed takes the same steps.
 """
 

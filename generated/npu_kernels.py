@@ -256,9 +256,9 @@ KERNELS = {
     "zero_": factory_npu_stubs.zero,
     "complex": factory_npu_stubs.complex,
     # fft
-    "_fft_c2c": fft_npu_stubs._fft_c2c,
-    "_fft_r2c": fft_npu_stubs._fft_r2c,
-    "_fft_c2r": fft_npu_stubs._fft_c2r,
+    "_fft_c2c": fft_npu_stubs.fft_c2c,
+    "_fft_r2c": fft_npu_stubs.fft_r2c,
+    "_fft_c2r": fft_npu_stubs.fft_c2r,
     # special
     "erf": special_npu_stubs.erf,
     "erfc": special_npu_stubs.erfc,

@@ -8,6 +8,10 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
 from typing import Any
 
 # First the modules, then the public names, because some are both: `mindtorch.dtype` is a module until the line below
@@ -106,6 +110,7 @@ from mindtorch.methods.legacy import IntTensor as IntTensor
 from mindtorch.methods.legacy import LongTensor as LongTensor
 from mindtorch.methods.legacy import ShortTensor as ShortTensor
 from mindtorch.printing import get_printoptions as get_printoptions
+from mindtorch.printing import printoptions as printoptions
 from mindtorch.printing import set_printoptions as set_printoptions
 from mindtorch.promotion import can_cast as can_cast
 from mindtorch.promotion import promote_types as promote_types
@@ -125,7 +130,7 @@ newaxis = None
 
 # Areas that load when they are first asked for.
 _LAZY_MODULES = frozenset(
-    ("cuda", "fft", "linalg", "nn", "npu", "optim", "overrides", "sparse", "special", "testing", "utils")
+    ("cuda", "fft", "linalg", "nn", "npu", "optim", "overrides", "serialization", "sparse", "special", "testing", "utils")
 )
 
 

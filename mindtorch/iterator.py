@@ -249,7 +249,9 @@ def check_devices(arrays: Sequence[Any]) -> None:
     """All arrays come from one backend; a 0-dim array on the CPU goes with any."""
     first = next((array for array in arrays if array.ndim), arrays[0])
     for array in arrays:
-        if type(array) is not type(first) and (array.ndim or not isinstance(array, np.ndarray)):
+        if type(array) is type(first) or _device_name(array) == _device_name(first):
+            continue
+        if array.ndim or not isinstance(array, np.ndarray):
             raise RuntimeError(
                 f"Tensor on device {_device_name(array)} is not on the expected device {_device_name(first)}!"
             )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from codegen.emit.conversions import conversions, takes_number, tensor_checks
 from codegen.emit.names import array_name, comma_separated, function_name, kernel_table, root_of
@@ -63,6 +64,7 @@ class Function:
     results: tuple[Result, ...]
     return_type: str | None
     outs: tuple[str, ...]
+    written: str
     out_function: str | None
     passed_to_out: str
     generator_function: str | None
@@ -103,8 +105,9 @@ def function_of(model: Model, op: Op) -> Function:
         results=_results(model, op),
         return_type=return_type(op),
         outs=tuple(argument.python_name for argument in op.schema.out_arguments),
+        written=_one_or_tuple(a.python_name for a in op.schema.out_arguments) if op.schema.out_arguments else "input",
         out_function=function_name(model, out) if out else None,
-        passed_to_out=signature_of(model, out, public=False).passed if out else "",
+        passed_to_out=_passed_to_out(model, out) if out else "",
         generator_function=function_name(model, twin) if twin else None,
         passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
         refused_operands=refused_operands(model, op) if op.kind == "out" else None,
@@ -141,20 +144,12 @@ def _shape(model: Model, op: Op) -> str:
 def _seen_by_interceptors(op: Op) -> str:
     """The tensors of a call, as arguments of ``intercepts``."""
     words = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in op.schema.tensor_arguments]
-    if op.schema.out_arguments:
-        words.append("out" if len(op.schema.out_arguments) == 1 else "*out")
-    return comma_separated(words)
+    return comma_separated(words + [argument.python_name for argument in op.schema.out_arguments])
 
 
 def _arrays(op: Op) -> tuple[Array, ...]:
-    arguments = op.schema.tensor_arguments + _single_out(op)
+    arguments = op.schema.tensor_arguments + op.schema.out_arguments
     return tuple(Array(array_name(a), _array_source(a), takes_number(op, a)) for a in arguments)
-
-
-def _single_out(op: Op) -> tuple[Argument, ...]:
-    """The ``out`` argument, which Python functions call so whatever the schema calls it."""
-    outs = op.schema.out_arguments
-    return (replace(outs[0], name="out"),) if len(outs) == 1 else ()
 
 
 def _array_source(argument: Argument) -> str:
@@ -186,7 +181,7 @@ def _kernel_key(op: Op) -> str:
         first = required[0]
         return f"type({array_name(first)}[0])" if first.type.is_tensor_list else f"type({array_name(first)})"
     outs = op.schema.out_arguments
-    return "type(out_array)" if outs else "backend"
+    return f"type({array_name(outs[0])})" if outs else "backend"
 
 
 def _kernel_arguments(model: Model, op: Op) -> list[str]:
@@ -200,8 +195,7 @@ def _kernel_arguments(model: Model, op: Op) -> list[str]:
         else:
             words.append(argument.python_name if argument.name in own else python_default(argument) or "None")
     if op.kind == "out":
-        outs = [f"{argument.python_name}._array" for argument in op.schema.out_arguments]
-        words.append(f"out={tuple_of(outs)}" if len(outs) > 1 else "out=out_array")
+        words.append(f"out={_one_or_tuple(array_name(argument) for argument in op.schema.out_arguments)}")
     elif op.derived_from and not root.view:
         words.append("out=input_array")
     return words
@@ -244,6 +238,20 @@ def return_type(op: Op) -> str | None:
 # -------------------- calls of other functions --------------------
 
 
+def _passed_to_out(model: Model, out: Op) -> str:
+    """The arguments that ``out`` takes too, and its ``out`` tensors, which the schema may call otherwise."""
+    passed = signature_of(model, out, public=False).passed
+    names = [argument.python_name for argument in out.schema.out_arguments]
+    for i, name in enumerate(names):
+        passed = passed.replace(f"{name}={name}", f"{name}=out" if len(names) == 1 else f"{name}=out[{i}]")
+    return passed
+
+
+def _one_or_tuple(words: Iterable[str]) -> str:
+    listed = list(words)
+    return listed[0] if len(listed) == 1 else tuple_of(listed)
+
+
 def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
     """The call of the hand-written function, and whether it is one for this in-place or out= variant itself."""
     root = root_of(model, op)
@@ -255,7 +263,7 @@ def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
     words = [a.python_name for a in root.schema.inputs if not a.kwarg_only and a.name in own]
     words += [f"{a.python_name}={a.python_name}" for a in root.schema.inputs if a.kwarg_only and a.name in own]
     if op.kind == "out" and is_own:
-        words.append("out=out")
+        words.append(f"out={_one_or_tuple(argument.python_name for argument in op.schema.out_arguments)}")
     called = name if not is_own or op.derived_from is None else variant
     return f"composite.{called}({comma_separated(words)})", is_own
 

@@ -196,6 +196,5 @@ def refused_operands(model: Model, op: Op) -> str | None:
         operands = functional.schema.tensor_arguments if functional.is_composite else ()
     if not operands:
         return None
-    outs = [argument.python_name for argument in op.schema.out_arguments]
     inputs = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in operands]
-    return comma_separated(inputs + (["out"] if len(outs) == 1 else ["*out"]))
+    return comma_separated(inputs + [argument.python_name for argument in op.schema.out_arguments])

@@ -434,7 +434,9 @@ def max_pool2d_with_indices(
     if state.interceptors and intercepts(max_pool2d_with_indices, input):
         return call(max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if out is not None:
-        return max_pool2d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
+        return max_pool2d_with_indices_out(
+            input, kernel_size, stride, padding, dilation, ceil_mode, out=out[0], indices=out[1]
+        )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple:
@@ -479,11 +481,21 @@ def max_pool2d_with_indices(
 
 
 def max_pool2d_with_indices_out(
-    input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, *, out
+    input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, *, out, indices
 ):
     """max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(max_pool2d_with_indices_out, input, *out):
-        return call(max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
+    if state.interceptors and intercepts(max_pool2d_with_indices_out, input, out, indices):
+        return call(
+            max_pool2d_with_indices_out,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            out=out,
+            indices=indices,
+        )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple:
@@ -504,18 +516,27 @@ def max_pool2d_with_indices_out(
         dilation = ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
     try:
         input_array = input._array
+        out_array = out._array
+        indices_array = indices._array
     except AttributeError:
         return raise_bad_argument(
-            max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+            max_pool2d_with_indices_out,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            out=out,
+            indices=indices,
         )
-    refuse_grad("max_pool2d_with_indices", input, *out)
-    out, indices = out
+    refuse_grad("max_pool2d_with_indices", input, out, indices)
     out._array, indices._array = _max_pool2d_with_indices_kernels[type(input_array)](
-        input_array, kernel_size, stride, padding, dilation, ceil_mode, out=(out._array, indices._array)
+        input_array, kernel_size, stride, padding, dilation, ceil_mode, out=(out_array, indices_array)
     )
     mark_written(out)
     mark_written(indices)
-    return out
+    return (out, indices)
 
 
 _max_pool2d_with_indices_backward_kernels = kernel_table("max_pool2d_with_indices_backward")
@@ -540,7 +561,7 @@ def max_pool2d_with_indices_backward(
         )
     if out is not None:
         return max_pool2d_with_indices_backward_out(
-            grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=out
+            grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, grad_input=out
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
@@ -592,10 +613,10 @@ def max_pool2d_with_indices_backward(
 
 
 def max_pool2d_with_indices_backward_out(
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out
+    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, grad_input
 ):
     """max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(max_pool2d_with_indices_backward_out, grad_output, input, indices, out):
+    if state.interceptors and intercepts(max_pool2d_with_indices_backward_out, grad_output, input, indices, grad_input):
         return call(
             max_pool2d_with_indices_backward_out,
             grad_output,
@@ -606,7 +627,7 @@ def max_pool2d_with_indices_backward_out(
             dilation,
             ceil_mode,
             indices,
-            out=out,
+            grad_input=grad_input,
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
@@ -628,7 +649,7 @@ def max_pool2d_with_indices_backward_out(
         grad_output_array = grad_output._array
         input_array = input._array
         indices_array = indices._array
-        out_array = out._array
+        grad_input_array = grad_input._array
     except AttributeError:
         return raise_bad_argument(
             max_pool2d_with_indices_backward_out,
@@ -640,14 +661,22 @@ def max_pool2d_with_indices_backward_out(
             dilation,
             ceil_mode,
             indices,
-            out=out,
+            grad_input=grad_input,
         )
-    refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
-    out._array = _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array, out=out_array
+    refuse_grad("max_pool2d_with_indices_backward", grad_output, input, grad_input)
+    grad_input._array = _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
+        grad_output_array,
+        input_array,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        ceil_mode,
+        indices_array,
+        out=grad_input_array,
     )
-    mark_written(out)
-    return out
+    mark_written(grad_input)
+    return grad_input
 
 
 _avg_pool2d_kernels = kernel_table("avg_pool2d")
@@ -782,7 +811,15 @@ def avg_pool2d_backward(
         )
     if out is not None:
         return avg_pool2d_backward_out(
-            grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            grad_input=out,
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
@@ -835,10 +872,10 @@ def avg_pool2d_backward(
 
 
 def avg_pool2d_backward_out(
-    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, out
+    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, grad_input
 ):
     """avg_pool2d_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(avg_pool2d_backward_out, grad_output, input, out):
+    if state.interceptors and intercepts(avg_pool2d_backward_out, grad_output, input, grad_input):
         return call(
             avg_pool2d_backward_out,
             grad_output,
@@ -849,7 +886,7 @@ def avg_pool2d_backward_out(
             ceil_mode,
             count_include_pad,
             divisor_override,
-            out=out,
+            grad_input=grad_input,
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
@@ -868,7 +905,7 @@ def avg_pool2d_backward_out(
     try:
         grad_output_array = grad_output._array
         input_array = input._array
-        out_array = out._array
+        grad_input_array = grad_input._array
     except AttributeError:
         return raise_bad_argument(
             avg_pool2d_backward_out,
@@ -880,10 +917,10 @@ def avg_pool2d_backward_out(
             ceil_mode,
             count_include_pad,
             divisor_override,
-            out=out,
+            grad_input=grad_input,
         )
-    refuse_grad("avg_pool2d_backward", grad_output, input, out)
-    out._array = _avg_pool2d_backward_kernels[type(grad_output_array)](
+    refuse_grad("avg_pool2d_backward", grad_output, input, grad_input)
+    grad_input._array = _avg_pool2d_backward_kernels[type(grad_output_array)](
         grad_output_array,
         input_array,
         kernel_size,
@@ -892,10 +929,10 @@ def avg_pool2d_backward_out(
         ceil_mode,
         count_include_pad,
         divisor_override,
-        out=out_array,
+        out=grad_input_array,
     )
-    mark_written(out)
-    return out
+    mark_written(grad_input)
+    return grad_input
 
 
 def adaptive_avg_pool2d(input, output_size, *more_output_size, out=None):
@@ -996,7 +1033,19 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     if state.interceptors and intercepts(native_batch_norm, input, weight, bias, running_mean, running_var):
         return call(native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     if out is not None:
-        return native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
+        return native_batch_norm_out(
+            input,
+            weight,
+            bias,
+            running_mean,
+            running_var,
+            training,
+            momentum,
+            eps,
+            out=out[0],
+            save_mean=out[1],
+            save_invstd=out[2],
+        )
     if type(momentum) is not float:
         momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
     if type(eps) is not float:
@@ -1043,11 +1092,26 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     return result0, result1, result2
 
 
-def native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out):
+def native_batch_norm_out(
+    input, weight, bias, running_mean, running_var, training, momentum, eps, *, out, save_mean, save_invstd
+):
     """native_batch_norm.out(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, *, Tensor(a!) out, Tensor(b!) save_mean, Tensor(c!) save_invstd) -> (Tensor(a!), Tensor(b!), Tensor(c!))"""
-    if state.interceptors and intercepts(native_batch_norm_out, input, weight, bias, running_mean, running_var, *out):
+    if state.interceptors and intercepts(
+        native_batch_norm_out, input, weight, bias, running_mean, running_var, out, save_mean, save_invstd
+    ):
         return call(
-            native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
+            native_batch_norm_out,
+            input,
+            weight,
+            bias,
+            running_mean,
+            running_var,
+            training,
+            momentum,
+            eps,
+            out=out,
+            save_mean=save_mean,
+            save_invstd=save_invstd,
         )
     if type(momentum) is not float:
         momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
@@ -1059,12 +1123,25 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
         bias_array = None if bias is None else bias._array
         running_mean_array = None if running_mean is None else running_mean._array
         running_var_array = None if running_var is None else running_var._array
+        out_array = out._array
+        save_mean_array = save_mean._array
+        save_invstd_array = save_invstd._array
     except AttributeError:
         return raise_bad_argument(
-            native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
+            native_batch_norm_out,
+            input,
+            weight,
+            bias,
+            running_mean,
+            running_var,
+            training,
+            momentum,
+            eps,
+            out=out,
+            save_mean=save_mean,
+            save_invstd=save_invstd,
         )
-    refuse_grad("native_batch_norm", input, weight, bias, *out)
-    out, save_mean, save_invstd = out
+    refuse_grad("native_batch_norm", input, weight, bias, out, save_mean, save_invstd)
     out._array, save_mean._array, save_invstd._array = _native_batch_norm_kernels[type(input_array)](
         input_array,
         weight_array,
@@ -1074,12 +1151,12 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
         training,
         momentum,
         eps,
-        out=(out._array, save_mean._array, save_invstd._array),
+        out=(out_array, save_mean_array, save_invstd_array),
     )
     mark_written(out)
     mark_written(save_mean)
     mark_written(save_invstd)
-    return out
+    return (out, save_mean, save_invstd)
 
 
 _native_batch_norm_backward_kernels = kernel_table("native_batch_norm_backward")

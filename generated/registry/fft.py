@@ -5,7 +5,7 @@
 from mindtorch._generated.forward_ad import fft as forward_ad
 from mindtorch._generated.ops import fft as functions
 from mindtorch._generated.schemas import SCHEMAS
-from mindtorch._generated.stubs.cpu import fft as cpu_stubs
+from mindtorch.backends.cpu import fft as cpu_kernels
 from mindtorch.backends.meta import rules
 
 OPS = (
@@ -27,9 +27,9 @@ OPS = (
 
 KERNELS = {
     "CPU": {
-        "_fft_c2c": cpu_stubs._fft_c2c,
-        "_fft_r2c": cpu_stubs._fft_r2c,
-        "_fft_c2r": cpu_stubs._fft_c2r,
+        "_fft_c2c": cpu_kernels.fft_c2c,
+        "_fft_r2c": cpu_kernels.fft_r2c,
+        "_fft_c2r": cpu_kernels.fft_c2r,
     },
     "Meta": {
         "_fft_c2c": rules.fft_c2c("first"),

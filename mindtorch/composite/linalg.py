@@ -25,7 +25,7 @@ def matmul(input, other):
 
 
 def _vector_matrix(input: Tensor, other: Tensor) -> Tensor:
-    return ops.mm(input.unsqueeze(0), other).squeeze_(0)
+    return ops.mm(input.unsqueeze(0), other).squeeze(0)
 
 
 _SMALL_PRODUCTS = {

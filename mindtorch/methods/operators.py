@@ -20,7 +20,7 @@ class IndexingMethods:
         setitem(self, index, value)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        return printing.tensor_str(self)
+        return printing.tensor_str(self, tensor_contents)
 
 
 @extend_tensor

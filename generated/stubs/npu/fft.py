@@ -5,25 +5,25 @@
 from mindtorch.errors import missing_kernel
 
 
-def _fft_c2c(input, dim, normalization, forward, out=None):
+def fft_c2c(input, dim, normalization, forward, out=None):
     """_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"""
     raise missing_kernel(
-        "_fft_c2c", "NPU", "_fft_c2c(input, dim, normalization, forward, out=None)", "mindtorch/backends/npu/fft.py"
+        "_fft_c2c", "NPU", "fft_c2c(input, dim, normalization, forward, out=None)", "mindtorch/backends/npu/fft.py"
     )
 
 
-def _fft_r2c(input, dim, normalization, onesided, out=None):
+def fft_r2c(input, dim, normalization, onesided, out=None):
     """_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"""
     raise missing_kernel(
-        "_fft_r2c", "NPU", "_fft_r2c(input, dim, normalization, onesided, out=None)", "mindtorch/backends/npu/fft.py"
+        "_fft_r2c", "NPU", "fft_r2c(input, dim, normalization, onesided, out=None)", "mindtorch/backends/npu/fft.py"
     )
 
 
-def _fft_c2r(input, dim, normalization, last_dim_size, out=None):
+def fft_c2r(input, dim, normalization, last_dim_size, out=None):
     """_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"""
     raise missing_kernel(
         "_fft_c2r",
         "NPU",
-        "_fft_c2r(input, dim, normalization, last_dim_size, out=None)",
+        "fft_c2r(input, dim, normalization, last_dim_size, out=None)",
         "mindtorch/backends/npu/fft.py",
     )

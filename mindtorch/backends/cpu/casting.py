@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from mindtorch import dtype as dtypes
+from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.iterator import needs_resize
 
 Array = np.ndarray
 
@@ -50,10 +52,21 @@ def deliver(result: Array, out: Array | None) -> Array:
     """The array that holds the result: `out` when it has the result's shape, else a new one of the dtype of `out`."""
     if out is None:
         return result
-    if out.shape != result.shape:
+    if needs_resize(out, result.shape):
         return cast(result, out.dtype)
     copy_into(out, result)
     return out
+
+
+def deliver_same(result: Array, out: Array | None) -> Array:
+    """As `deliver`, for ops whose `out` must have the dtype of the result."""
+    check_same(result, out)
+    return deliver(result, out)
+
+
+def check_same(result: Array, out: Array | None) -> None:
+    if out is not None and out.dtype != result.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {c_name(result)}, but got {c_name(out)} instead")
 
 
 # -------------------- numbers --------------------

@@ -1,4 +1,4 @@
-"""Names of dtypes and shapes as torch's kernels write them in their messages, and the checks that several kernels share."""
+"""Names of dtypes and shapes as torch's kernels write them in their messages, and checks that several kernels share."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from mindtorch import iterator
 from mindtorch.backends import geometry
 from mindtorch.backends.cpu import view
 from mindtorch.backends.cpu.advanced import add_at, check_bounds, index_error, key_of, open_key, pick, resolve, result_shape
-from mindtorch.backends.cpu.casting import checked_number, deliver
+from mindtorch.backends.cpu.casting import check_same, checked_number, deliver, deliver_same
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.joining import cat as cat
 from mindtorch.backends.cpu.joining import flip as flip
@@ -38,6 +38,10 @@ def index(input, indices, out=None):
                 pass  # torch's message comes from the general case
         elif first.dtype is _BOOL and first.shape == input.shape:
             return input[first]
+    if out is not None and out.dtype != input.dtype:
+        raise RuntimeError(
+            f"index_out: self ({scalar_name(input)}) and result ({scalar_name(out)}) must have the same scalar type"
+        )
     return deliver(pick(input, resolve(input.shape, indices)), out)
 
 
@@ -76,6 +80,7 @@ def _target(input: Array, out: Array | None) -> Array:
     """The array to change: `out` with the values of the input, or a copy of the input in its memory order."""
     if out is input:
         return out
+    check_same(input, out)
     if out is None or iterator.needs_resize(out, input.shape):
         out = empty_like(input)
     np.copyto(out, input)
@@ -95,6 +100,7 @@ def index_select(input, dim, index, out=None):
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype not in _INDEX_DTYPES:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    _check_same_result("index_select", input, out)
     dim = geometry.wrap_dim(dim, input.ndim)
     if not input.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
@@ -170,7 +176,7 @@ def gather(input, dim, index, sparse_grad=False, out=None):
     dim = geometry.wrap_dim(dim, input.ndim)
     _check_index_dtype(index, "gather")
     if not index.size:
-        return deliver(np.empty(index.shape, input.dtype), out)
+        return deliver_same(np.empty(index.shape, input.dtype), out)
     _check_same_ndim(index, input, "input")
     source = input.reshape(1) if not input.ndim else input
     if _exceeds(index, source, skipped=dim):
@@ -184,7 +190,7 @@ def gather(input, dim, index, sparse_grad=False, out=None):
         picked = None
     if picked is None:
         raise _range_error(index, dim, source.shape[dim])
-    return deliver(np.ascontiguousarray(picked).reshape(index.shape), out)
+    return deliver_same(np.ascontiguousarray(picked).reshape(index.shape), out)
 
 
 def scatter(input, dim, index, src, out=None):
@@ -273,6 +279,7 @@ def _along(index: Array, dim: int) -> tuple[Array, ...]:
 def masked_select(input, mask, out=None):
     if mask.dtype != _BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
+    _check_same_result("masked_select", input, out)
     shape = iterator.broadcast_shapes(mask.shape, input.shape)
     if mask.shape != shape:
         mask = np.broadcast_to(mask, shape)
@@ -303,8 +310,17 @@ def masked_scatter(input, mask, source, out=None):
     return target
 
 
+def _check_same_result(op: str, input: Array, out: Array | None) -> None:
+    if out is not None and out.dtype != input.dtype:
+        raise RuntimeError(f"{op}(): self and result must have the same scalar type")
+
+
 def nonzero(input, out=None):
     """The places of nonzero elements, one per row; torch writes them by columns."""
+    if out is not None and out.dtype != _INT64:
+        raise RuntimeError(
+            f"nonzero: Expected out tensor to have scalar type Long but got scalar type{scalar_name(out)}"
+        )
     places = input.nonzero() if input.ndim else ()
     count = len(places[0]) if places else int(bool(input))
     result = allocate((count, len(places)), (_INT64.itemsize, count * _INT64.itemsize), _INT64)

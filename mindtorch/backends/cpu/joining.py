@@ -7,7 +7,7 @@ import numpy as np
 
 from mindtorch import iterator
 from mindtorch.backends import geometry
-from mindtorch.backends.cpu.casting import cast, deliver
+from mindtorch.backends.cpu.casting import cast, deliver, deliver_same
 from mindtorch.backends.cpu.strided import allocate, empty_like
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.geometry import is_contiguous
@@ -170,6 +170,6 @@ def triangle(name: str, keeps_lower: bool) -> Callable[..., Array]:
         kept = np.tri(*input.shape[-2:], diagonal if keeps_lower else diagonal - 1, dtype=bool)
         result = np.zeros(input.shape, input.dtype)
         np.copyto(result, input, where=kept if keeps_lower else ~kept)
-        return deliver(result, out)
+        return deliver_same(result, out)
 
     return kernel

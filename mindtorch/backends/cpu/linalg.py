@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends import geometry
-from mindtorch.backends.cpu.casting import deliver
+from mindtorch.backends.cpu.casting import deliver, deliver_same
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name, times
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.quiet import quiet
@@ -38,8 +38,7 @@ def mm(input, mat2, out=None):
         if input.itemsize > 2 and input.shape[1] == mat2.shape[0]:
             return input.dot(mat2)
     _check_mm(input, mat2)
-    _check_out(out, input)
-    return deliver(_multiplied(_dot, input, mat2), out)
+    return deliver_same(_multiplied(_dot, input, mat2), out)
 
 
 def _check_mm(input: Array, mat2: Array) -> None:
@@ -67,13 +66,6 @@ def _check_numbers(array: Array, kernel: str) -> None:
         raise not_implemented(kernel, array)
 
 
-def _check_out(out: Array | None, input: Array) -> None:
-    if out is not None and out.dtype != input.dtype:
-        raise RuntimeError(
-            f"Expected out tensor to have dtype {c_name(input)}, but got {c_name(out)} instead"
-        )
-
-
 def mv(input, vec, out=None):
     if input.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
@@ -88,7 +80,7 @@ def mv(input, vec, out=None):
             f"{scalar_name(vec)}"
         )
     _check_numbers(input, "addmv_impl_cpu")
-    return deliver(_multiplied(_dot, input, vec), out)
+    return deliver_same(_multiplied(_dot, input, vec), out)
 
 
 def dot(input, tensor, out=None):
@@ -103,6 +95,10 @@ def dot(input, tensor, out=None):
             f"inconsistent tensor size, expected tensor [{input.size}] and src [{tensor.size}] to have the same number "
             f"of elements, but got {input.size} and {tensor.size} elements respectively"
         )
+    if out is not None and out.dtype != input.dtype:
+        raise RuntimeError(
+            f"result dtype {scalar_name(out)} does not match input dtype {scalar_name(input)}"
+        )
     _check_numbers(input, "dot")
     return deliver(np.asarray(_multiplied(_dot, input, tensor)), out)
 
@@ -112,8 +108,7 @@ def bmm(input, mat2, out=None):
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
     _check_batches(input, mat2, "bmm")
-    _check_out(out, input)
-    return deliver(_multiplied(_batched, input, mat2), out)
+    return deliver_same(_multiplied(_batched, input, mat2), out)
 
 
 def _check_batches(batch1: Array, batch2: Array, kernel: str) -> None:
@@ -182,7 +177,6 @@ def _check_addend(input: Array, shape: tuple[int, ...], out: Array | None) -> No
 
 def _sum_with(product: Product, input: Array, a: Array, b: Array, beta: Any, alpha: Any, out: Array | None) -> Array:
     """beta * input + alpha * (a @ b), of 16-bit floats rounded once. With a beta of 0 `input` may hold anything."""
-    _check_out(out, a)
     if input.dtype.kind in "iu":
         alpha, beta = int(alpha), int(beta)
     result = product(widen(a), widen(b))
@@ -192,4 +186,4 @@ def _sum_with(product: Product, input: Array, a: Array, b: Array, beta: Any, alp
         quiet(np.add, result, widen(input), out=result)
     elif beta != 0:
         quiet(np.add, result, widen(input) * result.dtype.type(beta), out=result)
-    return deliver(result.astype(input.dtype, copy=False), out)
+    return deliver_same(result.astype(input.dtype, copy=False), out)

@@ -51,7 +51,7 @@ def _nll_terms(
     kept, index = _class_index(target, ignore_index, _classes(input))
     losses = np.negative(input.reshape(-1).take(_places(input.shape, index), mode="clip"))
     weights = kept.astype(input.dtype) if weight is None else weight.take(index, mode="clip")
-    if not kept.all():
+    if np.count_nonzero(kept) != kept.size:
         losses, weights = np.where(kept, losses, 0), np.where(kept, weights, 0)
     return losses, weights
 
@@ -65,7 +65,7 @@ def _class_index(target: np.ndarray, ignore_index: int, classes: int) -> tuple[n
     kept = target != ignore_index
     index = np.where(kept, target, 0)
     wrong = index.astype(np.uint64) >= classes  # so a negative class is too large
-    if wrong.any() and kept.any():
+    if np.count_nonzero(wrong) and np.count_nonzero(kept):
         raise IndexError(f"Target {index[wrong].flat[0]} is out of bounds.")
     return kept, index.astype(np.int64, copy=False)
 
@@ -85,10 +85,14 @@ def _reduce_nll(losses: np.ndarray, weights: np.ndarray, reduction: int, single:
     weighted = quiet(np.multiply, losses, weights)
     if reduction == NONE and not single:
         return weighted, np.zeros((), losses.dtype)
-    total, total_weight = quiet(np.sum, weighted), np.asarray(weights.sum())
+    total, total_weight = quiet(_total, weighted), np.asarray(_total(weights))
     if reduction == MEAN:
         total = quiet(np.divide, total, total_weight)
     return np.asarray(total), total_weight
+
+
+def _total(array: np.ndarray) -> np.ndarray:
+    return np.add.reduce(array, axis=None)
 
 
 def _nll_gradient(
@@ -310,7 +314,7 @@ def _mean_factor(factor: float, count: int, reduction: int) -> float:
 def _finish(losses: np.ndarray, reduction: int, like: np.ndarray, out: np.ndarray | None) -> np.ndarray:
     """The losses reduced; the mean of nothing is NaN."""
     if reduction == SUM:
-        losses = losses.sum()
+        losses = _total(losses)
     elif reduction == MEAN:
-        losses = np.divide(losses.sum(), losses.size, dtype=losses.dtype)
+        losses = np.divide(_total(losses), losses.size, dtype=losses.dtype)
     return deliver(np.asarray(losses), like, out)

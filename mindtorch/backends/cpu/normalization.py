@@ -89,7 +89,8 @@ def normalize_rows(
     """(rows, columns) normalized over columns, with each row's mean and reciprocal deviation."""
     out = np.empty(x.shape, x.dtype)
     mean, rstd = np.empty((2, x.shape[0], 1), x.dtype)
-    averages = np.full(x.shape[1], 1 / x.shape[1], x.dtype) if x.size else x[:0].reshape(-1)
+    averages = np.full(x.shape[1], 1 / max(1, x.shape[1]), x.dtype)
+    scratch = _scratch(x, 0 if weight is None else 1)
     for rows in _row_blocks(x):
         block, centred, factor = x[rows], out[rows], rstd[rows]
         np.matmul(block, averages, out=mean[rows, 0])
@@ -98,7 +99,7 @@ def normalize_rows(
         factor /= x.shape[1]
         factor += eps
         np.reciprocal(np.sqrt(factor, out=factor), out=factor)
-        centred *= factor if weight is None else _outer(factor, weight)
+        centred *= factor if weight is None else _outer(factor, weight, scratch[0])
         if bias is not None:
             centred += bias
     return out, mean, rstd
@@ -111,39 +112,57 @@ def row_gradients(
     grad_input = np.empty(x.shape, x.dtype) if mask[0] else None
     grad_weight, grad_bias = np.zeros((2, x.shape[1]), x.dtype)
     scale = np.ones(x.shape[1], x.dtype) if weight is None else weight
+    scratch = _scratch(x, 2)
     for rows in _row_blocks(x):
-        centred = x[rows] - mean[rows]
-        product = grad[rows] * centred
+        centred = np.subtract(x[rows], mean[rows], out=scratch[0, : len(mean[rows])])
+        product = np.multiply(grad[rows], centred, out=scratch[1, : len(centred)])
         if mask[1]:
             grad_weight += rstd[rows, 0] @ product
         if mask[2]:
             grad_bias += grad[rows].sum(0)
         if grad_input is not None:
-            _row_input(grad[rows], centred, product @ scale, rstd[rows], scale, grad_input[rows])
+            slope = product @ scale
+            scales = _outer(rstd[rows], scale, product)
+            _row_input(grad[rows], centred, slope, rstd[rows], scale, scales, grad_input[rows])
     return grad_input, grad_weight if mask[1] else None, grad_bias if mask[2] else None
 
 
 def _row_input(
-    grad: np.ndarray, centred: np.ndarray, slope: np.ndarray, rstd: np.ndarray, scale: np.ndarray, out: np.ndarray
+    grad: np.ndarray,
+    centred: np.ndarray,
+    slope: np.ndarray,
+    rstd: np.ndarray,
+    scale: np.ndarray,
+    scales: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """The gradient of a block of rows: what is left of grad without its mean and its part along the row."""
     share = rstd / grad.shape[1]
-    np.multiply(grad, _outer(rstd, scale), out=out)
+    np.multiply(grad, scales, out=out)
     centred *= slope[:, None] * share * rstd * rstd
     centred += (grad @ scale)[:, None] * share
     out -= centred
 
 
-def _outer(column: np.ndarray, row: np.ndarray) -> np.ndarray:
+def _outer(column: np.ndarray, row: np.ndarray, scratch: np.ndarray) -> np.ndarray:
     """The outer product, padded with zeros to an inner dimension of two: BLAS is ten times faster than for one."""
     columns, rows = np.zeros((len(column), 2), row.dtype), np.zeros((2, len(row)), row.dtype)
     columns[:, :1], rows[0] = column, row
-    return columns @ rows
+    return np.matmul(columns, rows, out=scratch[: len(column)])
+
+
+def _block_length(x: np.ndarray) -> int:
+    return max(1, _ROW_BYTES // max(1, x.shape[1] * x.itemsize))
 
 
 def _row_blocks(x: np.ndarray) -> list[slice]:
-    step = max(1, _ROW_BYTES // max(1, x.shape[1] * x.itemsize))
+    step = _block_length(x)
     return [slice(start, start + step) for start in range(0, x.shape[0], step)]
+
+
+def _scratch(x: np.ndarray, count: int) -> np.ndarray:
+    """Room for some blocks of rows, used again for every block."""
+    return np.empty((count, min(len(x), _block_length(x)), x.shape[1]), x.dtype)
 
 
 def rows_of(array: np.ndarray, normalized: int) -> np.ndarray:

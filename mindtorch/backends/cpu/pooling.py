@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -25,16 +26,15 @@ class Window(NamedTuple):
         sides = zip(size, self.kernel, self.stride, self.padding, self.dilation, self.size)
         return tuple(max(n + 2 * p, (o - 1) * s + d * (k - 1) + 1) for n, k, s, p, d, o in sides)
 
-    def under(self, x: np.ndarray, row: int, column: int) -> np.ndarray:
-        """The elements of x under one position of the window, for all windows at once."""
-        return x[..., self._places(0, row), self._places(1, column)]
+    @lru_cache(maxsize=256)  # noqa: B019  (a window is a small tuple)
+    def places(self) -> tuple[tuple, ...]:
+        """For each position in the window the index of the elements under it, for all windows at once."""
+        return tuple((..., *sides) for sides in product(self._places_along(0), self._places_along(1)))
 
-    def _places(self, side: int, position: int) -> slice:
-        start, step = self.dilation[side] * position, self.stride[side]
-        return slice(start, start + step * (self.size[side] - 1) + 1, step)
-
-    def positions(self) -> product:
-        return product(range(self.kernel[0]), range(self.kernel[1]))
+    def _places_along(self, side: int) -> list[slice]:
+        step, length = self.stride[side], self.stride[side] * (self.size[side] - 1) + 1
+        starts = (self.dilation[side] * position for position in range(self.kernel[side]))
+        return [slice(start, start + length, step) for start in starts]
 
     def overlaps(self) -> bool:
         return any(d * (k - 1) + 1 > s for k, s, d in zip(self.kernel, self.stride, self.dilation))
@@ -50,19 +50,25 @@ def window_of(
     x: np.ndarray, op: str, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil: bool
 ) -> Window:
     """The windows that cover x, after torch's checks."""
+    return _window(x.shape, op, tuple(kernel), tuple(stride), tuple(padding), tuple(dilation), ceil)
+
+
+@lru_cache(maxsize=256)
+def _window(
+    shape: tuple[int, ...], op: str, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil: bool
+) -> Window:
     sides = _pair(kernel, "kernel_size must either be", op)
     steps = _pair(stride, "stride must either be omitted,", op) if stride else sides
     pads = _pair(padding, "padding must either be", op)
     spread = _pair(dilation, "dilation must be either", op)
-    if x.ndim not in (3, 4) or 0 in x.shape[-3:]:
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError(
-            "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
-            f"but got:{list(x.shape)}"
+            "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, " f"but got:{list(shape)}"
         )
     _check_window(sides, steps, pads, spread)
-    size = tuple(_count(*side, ceil) for side in zip(x.shape[-2:], sides, steps, pads, spread))
+    size = tuple(_count(*side, ceil) for side in zip(shape[-2:], sides, steps, pads, spread))
     if min(size) < 1:
-        given, wanted = x.shape[-3:], (x.shape[-3], *size)
+        given, wanted = shape[-3:], (shape[-3], *size)
         raise RuntimeError(
             f"Given input size: ({checks.times(given, 'x')}). Calculated output size: ({checks.times(wanted, 'x')}). "
             "Output size is too small"
@@ -128,12 +134,11 @@ def maximum(x: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
 def _first_largest(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
     """Each window's maximum and the number of its position, by arithmetic, which is faster than masked copies."""
     counts = np.int8 if window.kernel[0] * window.kernel[1] < 128 else np.int32
-    best = np.ascontiguousarray(window.under(padded, 0, 0))
-    if best.base is padded or best is padded:
-        best = best.copy()
+    first, *others = window.places()
+    best = padded[first].copy()
     position = np.zeros(best.shape, counts)
-    for number, (row, column) in enumerate(window.positions()):
-        candidate = window.under(padded, row, column)
+    for number, places in enumerate(others, 1):
+        candidate = padded[places]
         better = (candidate > best).astype(counts)
         np.maximum(best, candidate, out=best)
         np.maximum(position, np.multiply(better, number, out=better), out=position)
@@ -142,23 +147,25 @@ def _first_largest(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.n
 
 def _needs_care(best: np.ndarray) -> bool:
     """NaN compares false, and a window that holds only -inf must not choose an element of the padding."""
-    return best.size > 0 and not best.min() > -np.inf
+    return best.size > 0 and not np.minimum.reduce(best, axis=None) > -np.inf
 
 
 def _careful_position(padded: np.ndarray, best: np.ndarray, window: Window, shape: tuple[int, ...]) -> np.ndarray:
     inside = np.zeros(padded.shape[-2:], bool)
     _unpad(inside, window, shape)[...] = True
     position = np.full(best.shape, -1)
-    for number, (row, column) in enumerate(window.positions()):
-        candidate = window.under(padded, row, column)
-        first = (candidate == best) & (position < 0) & window.under(inside, row, column)
+    for number, places in enumerate(window.places()):
+        candidate = padded[places]
+        first = (candidate == best) & (position < 0) & inside[places]
         position[first | np.isnan(candidate)] = number
     return position
 
 
+@lru_cache(maxsize=256)
 def _index_of_position(window: Window, width: int) -> tuple[np.ndarray, np.ndarray]:
     """By position, its offset within the window; by window, the index of its first element, negative in padding."""
-    offsets = [row * window.dilation[0] * width + column * window.dilation[1] for row, column in window.positions()]
+    row, column = window.dilation[0] * width, window.dilation[1]
+    offsets = [i * row + j * column for i, j in product(range(window.kernel[0]), range(window.kernel[1]))]
     tops = np.arange(window.size[0]) * window.stride[0] - window.padding[0]
     lefts = np.arange(window.size[1]) * window.stride[1] - window.padding[1]
     return np.array(offsets), tops[:, None] * width + lefts
@@ -183,8 +190,8 @@ def scatter_to(grad: np.ndarray, indices: np.ndarray, shape: tuple[int, ...], ov
 def average(x: np.ndarray, window: Window, divisor: np.ndarray | int) -> np.ndarray:
     padded = _pad(x, window, 0)
     total = np.zeros((*x.shape[:-2], *window.size), x.dtype)
-    for row, column in window.positions():
-        total += window.under(padded, row, column)
+    for places in window.places():
+        total += padded[places]
     return _divide(total, divisor)
 
 
@@ -192,9 +199,8 @@ def spread(grad: np.ndarray, shape: tuple[int, ...], window: Window, divisor: np
     """The gradient of `average` for an input of `shape`."""
     padded = np.zeros((*shape[:-2], *window.padded_size(shape[-2:])), grad.dtype)
     share = _divide(grad.copy(), divisor)
-    for row, column in window.positions():
-        target = window.under(padded, row, column)
-        target += share
+    for places in window.places():
+        padded[places] += share
     return np.ascontiguousarray(_unpad(padded, window, shape))
 
 

@@ -1,0 +1,169 @@
+"""Where gradients end: what is stored, in which layout, and whose memory it is."""
+
+import numpy as np
+import pytest
+
+import mindtorch as torch
+from mindtorch.autograd.accumulate_grad import clone_obey_contract, is_stealable, obeys_layout_contract
+from mindtorch.tensor import wrap
+
+
+def leaf(array):
+    return wrap(np.asarray(array, np.float32)).requires_grad_()
+
+
+GRID = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+
+LAYOUTS = {
+    "contiguous": GRID,
+    "transposed": GRID.T,
+    "permuted": GRID.transpose(1, 2, 0),
+    "strided": GRID[:, :, ::2],
+    "expanded": np.broadcast_to(np.float32(1), (2, 3)),
+    "single": np.ones(()),
+    "empty": np.ones((0, 3)),
+    "size one": np.ones((1, 3)).T,
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_first_gradient_obeys_the_contract(name):
+    array = LAYOUTS[name].astype(np.float32, copy=False)
+    variable = wrap(array).requires_grad_()
+    (variable * 2).sum().backward()
+    dense = name not in ("strided", "expanded")
+    expected = variable.stride() if dense else torch.zeros(variable.shape).stride()
+    assert variable.grad.stride() == expected
+    assert obeys_layout_contract(variable.grad, variable)
+    assert np.all(variable.grad.numpy() == 2)
+
+
+def test_the_contract():
+    variable = leaf(GRID.T)
+    assert obeys_layout_contract(wrap(GRID.copy().T), variable)
+    assert not obeys_layout_contract(wrap(np.ascontiguousarray(GRID.T)), variable)
+    strided = leaf(GRID)[:, :, ::2].detach()
+    assert obeys_layout_contract(wrap(np.zeros((2, 3, 2), np.float32)), strided)
+    assert not obeys_layout_contract(wrap(GRID[:, :, ::2]), strided)
+    row = leaf(np.ones((1, 3)))
+    assert not obeys_layout_contract(wrap(np.lib.stride_tricks.as_strided(np.ones(3, np.float32), (1, 3), (0, 4))), row)
+
+
+def test_clone_belongs_to_the_history_of_the_gradient():
+    grad, variable = leaf(np.ones((3, 2))), leaf(np.ones((2, 3)).T)
+    clone = clone_obey_contract(grad, variable)
+    assert clone.stride() == variable.stride() and clone.grad_fn is not None
+    with torch.no_grad():
+        assert clone_obey_contract(grad, variable).grad_fn is None
+
+
+class TestOwnership:
+    def test_a_fresh_gradient_is_taken_over(self):
+        variable = leaf(np.ones(3))
+        assert is_stealable([torch.ones(3) * 2], variable)
+
+    def test_a_gradient_that_somebody_holds_is_not(self):
+        variable, grad = leaf(np.ones(3)), torch.ones(3)
+        assert not is_stealable([grad], variable)
+        array = np.ones(3, np.float32)
+        assert not is_stealable([wrap(array)], variable)
+
+    def test_a_view_of_held_memory_is_not(self):
+        variable, memory = leaf(np.ones(3)), np.ones((2, 3), np.float32)
+        assert not is_stealable([wrap(memory[0])], variable)
+        assert is_stealable([wrap(np.ones((3, 2), np.float32).T)], leaf(np.ones((3, 2)).T))
+
+    def test_another_layout_is_not(self):
+        assert not is_stealable([wrap(np.ones((3, 2), np.float32).T)], leaf(np.ones((2, 3))))
+
+    def test_the_users_gradient_is_copied(self):
+        x, grad = leaf(np.ones(3)), torch.ones(3)
+        x.backward(grad)
+        assert x.grad is not grad and x.grad.data_ptr() != grad.data_ptr()
+        x.grad = None
+        x.view(3).backward(grad)
+        assert x.grad.data_ptr() != grad.data_ptr()
+
+    def test_leaves_do_not_share_a_gradient(self):
+        x, y = leaf(np.ones(3)), leaf(np.ones(3))
+        (x + y).backward(torch.ones(3) * 2)
+        x.grad.mul_(10)
+        assert y.grad.tolist() == [2, 2, 2]
+
+    def test_a_hook_that_keeps_the_gradient_keeps_it_unchanged(self):
+        x, kept = leaf(np.ones(3)), []
+        x.register_hook(kept.append)
+        (x * 2).sum().backward()
+        x.grad.zero_()
+        assert kept[0].tolist() == [2, 2, 2]
+
+    def test_a_sum_is_not_shared_with_its_parts(self):
+        x, kept = leaf(np.ones(3)), []
+        y = x * 1
+        y.register_hook(kept.append)
+        (y * 2 + x * 3 + x * 4 + x * 5).sum().backward()
+        assert x.grad.tolist() == [14, 14, 14] and kept[0].tolist() == [2, 2, 2]
+
+
+class TestLaterGradients:
+    def test_in_place(self):
+        x = leaf(np.ones(3))
+        (x * 2).sum().backward()
+        first, version = x.grad, x.grad._version
+        (x * 3).sum().backward()
+        assert x.grad is first and first._version == version + 1 and first.tolist() == [5, 5, 5]
+
+    def test_the_layout_of_the_stored_one_stays(self):
+        x = leaf(np.ones((2, 3)))
+        x.grad = torch.ones(3, 2).t()
+        (x * 2).sum().backward()
+        assert x.grad.stride() == (1, 2)
+
+    @pytest.mark.filterwarnings("ignore:Using backward")
+    def test_out_of_place_when_recorded(self):
+        x = leaf(np.ones(3))
+        (x * x).sum().backward()
+        first = x.grad
+        (x * x * x).sum().backward(create_graph=True)
+        assert x.grad is not first and first.tolist() == [2, 2, 2] and x.grad.tolist() == [5, 5, 5]
+        assert x.grad.grad_fn is not None
+
+    @pytest.mark.filterwarnings("ignore:Using backward")
+    def test_the_recorded_gradient_is_differentiable(self):
+        x = leaf(np.array([2.0]))
+        (x * x * x).sum().backward(create_graph=True)
+        (second,) = torch.autograd.grad(x.grad.sum(), x)
+        assert second.tolist() == [12]
+
+    def test_a_leaf_that_no_longer_requires_grad(self):
+        x = leaf(np.ones(3))
+        y = (x * 2).sum()
+        x.requires_grad_(False)
+        y.backward()
+        assert x.grad is None
+
+
+def test_create_graph_warns_of_the_cycle():
+    x = leaf(np.ones(3))
+    with pytest.warns(UserWarning, match="will create a reference cycle between the parameter and its gradient"):
+        (x * x).sum().backward(create_graph=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (lambda: 3, TypeError, "assigned grad expected to be a Tensor or None but got grad of type int"),
+        (lambda: torch.ones(2), RuntimeError, r"attempting to assign a gradient of size '\[2\]' to a tensor of size '\[3\]'"),
+        (lambda: torch.ones(3, dtype=torch.float16), RuntimeError, "with dtype 'c10::Half' to a tensor with grad_dtype"),
+        (lambda: torch.ones(3, device="meta"), RuntimeError, "device type 'meta' to a tensor with device type 'cpu'"),
+    ],
+)
+def test_assigning_a_gradient(value, error, text):
+    x = leaf(np.ones(3))
+    with pytest.raises(error, match=text):
+        x.grad = value()
+    with pytest.raises(RuntimeError, match="can't assign Variable as its own grad"):
+        x.grad = x
+    x.grad = torch.ones(3)
+    del x.grad
+    assert x.grad is None
