@@ -8,10 +8,6 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
-from math import e as e
-from math import inf as inf
-from math import nan as nan
-from math import pi as pi
 from typing import Any
 
 # First the modules, then the public names, because some are both: `mindtorch.dtype` is a module until the line below

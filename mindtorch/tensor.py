@@ -230,8 +230,15 @@ def wrap(array: Any, node: Any = None) -> Tensor:
     return tensor
 
 
-def wrap_output(array: Any, node: Any, output_nr: int) -> Tensor:
-    """A fresh tensor that is one of several outputs of a node; to be called in the order of the outputs."""
+def wrap_output(array: Any, node: Any, output_nr: int) -> Tensor | None:
+    """A fresh tensor that is one of several outputs of a node; to be called in the order of the outputs.
+
+    An output that was not asked for (None) stays None, and keeps its place.
+    """
+    if array is None:
+        if node is not None:
+            node.input_metadata += (None,)
+        return None
     tensor = wrap(array)
     if node is not None:
         tensor._edge = (node, output_nr)

@@ -37,11 +37,13 @@ def conversions(op: Op, reject: str) -> list[str]:
 def tensor_checks(op: Op, reject: str) -> list[str]:
     """For composites, which hand their tensors on: a value that is no tensor is refused under the op's own name."""
     lines: list[str] = []
-    arguments = [a for a in op.schema.arguments if a.type.is_tensor and not takes_number(op, a)]
+    arguments = [a for a in op.schema.inputs if a.type.is_tensor and not takes_number(op, a)]
     for argument in arguments:
         name = argument.python_name
         unless_none = f"{name} is not None and " if argument.type.is_optional else ""
         lines += [f"if {unless_none}not isinstance({name}, Tensor):", f"    return {reject}"]
+    if len(op.schema.out_arguments) == 1:
+        lines += ["if not isinstance(out, Tensor):", f"    return {reject}"]
     return lines
 
 

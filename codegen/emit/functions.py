@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from codegen.emit.conversions import conversions, takes_number, tensor_checks
@@ -63,8 +62,7 @@ class Function:
     recording: Recording | None
     results: tuple[Result, ...]
     return_type: str | None
-    outs: tuple[str, ...]
-    written: str
+    has_several_outs: bool
     out_function: str | None
     passed_to_out: str
     generator_function: str | None
@@ -104,10 +102,9 @@ def function_of(model: Model, op: Op) -> Function:
         recording=None if composite else recording_of(model, op),
         results=_results(model, op),
         return_type=return_type(op),
-        outs=tuple(argument.python_name for argument in op.schema.out_arguments),
-        written=_one_or_tuple(a.python_name for a in op.schema.out_arguments) if op.schema.out_arguments else "input",
+        has_several_outs=len(op.schema.out_arguments) > 1,
         out_function=function_name(model, out) if out else None,
-        passed_to_out=_passed_to_out(model, out) if out else "",
+        passed_to_out=signature_of(model, out, public=False).passed if out else "",
         generator_function=function_name(model, twin) if twin else None,
         passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
         refused_operands=refused_operands(model, op) if op.kind == "out" else None,
@@ -144,12 +141,23 @@ def _shape(model: Model, op: Op) -> str:
 def _seen_by_interceptors(op: Op) -> str:
     """The tensors of a call, as arguments of ``intercepts``."""
     words = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in op.schema.tensor_arguments]
-    return comma_separated(words + [argument.python_name for argument in op.schema.out_arguments])
+    return comma_separated(words + out_tensors(op))
+
+
+def out_tensors(op: Op) -> list[str]:
+    """The tensors of ``out=``: Python functions have one parameter for them, whatever the schema calls them."""
+    count = len(op.schema.out_arguments)
+    return ["*out"] if count > 1 else ["out"] * count
 
 
 def _arrays(op: Op) -> tuple[Array, ...]:
-    arguments = op.schema.tensor_arguments + op.schema.out_arguments
-    return tuple(Array(array_name(a), _array_source(a), takes_number(op, a)) for a in arguments)
+    arrays = [Array(array_name(a), _array_source(a), takes_number(op, a)) for a in op.schema.tensor_arguments]
+    outs = op.schema.out_arguments
+    if len(outs) == 1:
+        arrays.append(Array("out_array", "out._array", False))
+    elif outs:
+        arrays.append(Array("out_arrays", "tuple([tensor._array for tensor in out])", False))
+    return tuple(arrays)
 
 
 def _array_source(argument: Argument) -> str:
@@ -163,7 +171,7 @@ def _array_source(argument: Argument) -> str:
 
 
 def _array_errors(op: Op) -> str:
-    lists = any(argument.type.is_tensor_list for argument in op.schema.tensor_arguments)
+    lists = any(a.type.is_tensor_list for a in op.schema.tensor_arguments) or len(op.schema.out_arguments) > 1
     return "(AttributeError, TypeError)" if lists else "AttributeError"
 
 
@@ -181,7 +189,7 @@ def _kernel_key(op: Op) -> str:
         first = required[0]
         return f"type({array_name(first)}[0])" if first.type.is_tensor_list else f"type({array_name(first)})"
     outs = op.schema.out_arguments
-    return f"type({array_name(outs[0])})" if outs else "backend"
+    return "type(out_array)" if outs else "backend"
 
 
 def _kernel_arguments(model: Model, op: Op) -> list[str]:
@@ -195,7 +203,7 @@ def _kernel_arguments(model: Model, op: Op) -> list[str]:
         else:
             words.append(argument.python_name if argument.name in own else python_default(argument) or "None")
     if op.kind == "out":
-        words.append(f"out={_one_or_tuple(array_name(argument) for argument in op.schema.out_arguments)}")
+        words.append("out=out_array" if len(op.schema.out_arguments) == 1 else "out=out_arrays")
     elif op.derived_from and not root.view:
         words.append("out=input_array")
     return words
@@ -210,14 +218,9 @@ def _results(model: Model, op: Op) -> tuple[Result, ...]:
     flags = derivative.output_differentiability if derivative and recorded else ()
     names = op.schema.result_names
     differentiable = [recorded and (not flags or flags[i]) for i in range(len(names))]
-    optional = any(argument.name == "output_mask" for argument in op.schema.arguments)
-    results = []
-    for i, name in enumerate(names):
-        wrapped = _wrapped(f"{name}_array", differentiable, i)
-        if optional:
-            wrapped = f"None if {name}_array is None else {wrapped}"
-        results.append(Result(name, f"{name}_array", wrapped))
-    return tuple(results)
+    return tuple(
+        Result(name, f"{name}_array", _wrapped(f"{name}_array", differentiable, i)) for i, name in enumerate(names)
+    )
 
 
 def _wrapped(array: str, differentiable: list[bool], i: int) -> str:
@@ -238,20 +241,6 @@ def return_type(op: Op) -> str | None:
 # -------------------- calls of other functions --------------------
 
 
-def _passed_to_out(model: Model, out: Op) -> str:
-    """The arguments that ``out`` takes too, and its ``out`` tensors, which the schema may call otherwise."""
-    passed = signature_of(model, out, public=False).passed
-    names = [argument.python_name for argument in out.schema.out_arguments]
-    for i, name in enumerate(names):
-        passed = passed.replace(f"{name}={name}", f"{name}=out" if len(names) == 1 else f"{name}=out[{i}]")
-    return passed
-
-
-def _one_or_tuple(words: Iterable[str]) -> str:
-    listed = list(words)
-    return listed[0] if len(listed) == 1 else tuple_of(listed)
-
-
 def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
     """The call of the hand-written function, and whether it is one for this in-place or out= variant itself."""
     root = root_of(model, op)
@@ -263,7 +252,7 @@ def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
     words = [a.python_name for a in root.schema.inputs if not a.kwarg_only and a.name in own]
     words += [f"{a.python_name}={a.python_name}" for a in root.schema.inputs if a.kwarg_only and a.name in own]
     if op.kind == "out" and is_own:
-        words.append(f"out={_one_or_tuple(argument.python_name for argument in op.schema.out_arguments)}")
+        words.append("out=out")
     called = name if not is_own or op.derived_from is None else variant
     return f"composite.{called}({comma_separated(words)})", is_own
 

@@ -197,4 +197,4 @@ def refused_operands(model: Model, op: Op) -> str | None:
     if not operands:
         return None
     inputs = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in operands]
-    return comma_separated(inputs + [argument.python_name for argument in op.schema.out_arguments])
+    return comma_separated([*inputs, "out" if len(op.schema.out_arguments) == 1 else "*out"])

@@ -110,8 +110,15 @@ def _kernel(model: Model, backend: str, op: Op) -> str | None:
     if name is not None:
         return f"{_module(backend) if is_written(model, backend, op) else _stubs(backend)}.{name}"
     if backend == "Meta" and op.shape is not None:
-        return f"rules.{op.shape}({_quoted(op.promotion)})"
+        return f"rules.{op.shape}({_promotion_or_kernel(model, op)})"
     return None
+
+
+def _promotion_or_kernel(model: Model, op: Op) -> str:
+    """What a shape rule is made from: the promotion; for a view the CPU kernel, which looks at the geometry only."""
+    if op.shape == "view":
+        return _kernel(model, "CPU", op) or "None"
+    return _quoted(op.promotion)
 
 
 def _quoted(word: str | None) -> str:

@@ -131,7 +131,8 @@ def signature_of(model: Model, op: Op, *, public: bool) -> Signature:
     parameters += [parameter_of(argument) for argument in schema.kwarg_only if not argument.is_written]
     if model.variant(op, "out"):
         parameters.append(Parameter("out", "None", True))
-    parameters += [Parameter(argument.python_name, kwarg_only=True) for argument in schema.out_arguments]
+    if schema.out_arguments:
+        parameters.append(Parameter("out", kwarg_only=True))
     if takes_requires_grad(op):
         parameters.append(Parameter("requires_grad", "False", True))
     if public:

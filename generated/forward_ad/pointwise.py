@@ -79,13 +79,13 @@ def mul(result, arguments, tangents):
 
 def div_Tensor(result, arguments, tangents):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
-    _, other = arguments
+    input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
         input_t = 0
     if other_t is None:
         other_t = 0
-    return (input_t - other_t * result) / other
+    return input_t / other - other_t * (input / other) / other
 
 
 def div_Tensor_mode(result, arguments, tangents):

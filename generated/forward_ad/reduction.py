@@ -10,7 +10,7 @@ from mindtorch.autograd.formulas import (
     pick_jvp,
     prod_backward,
     prod_dim_backward,
-    softmax_double_backward,
+    softmax_backward_output_jvp,
     std_jvp,
     var_jvp,
     vector_norm_jvp,
@@ -57,7 +57,7 @@ def prod_dim_int(result, arguments, tangents):
     """prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
     input, dim, keepdim, _ = arguments
     input_t, _, _, _ = tangents
-    return (prod_dim_backward(ops.ones_like(result), input, result, dim, keepdim) * input_t).sum(dim, keepdim)
+    return (conj(prod_dim_backward(ops.ones_like(result), input, result, dim, keepdim)) * input_t).sum(dim, keepdim)
 
 
 def amax(result, arguments, tangents):
@@ -145,7 +145,7 @@ def _softmax_backward_data(result, arguments, tangents):
         grad_output_t = 0
     if output_t is None:
         output_t = 0
-    return ops._softmax_backward_data(grad_output_t, output, dim, input_dtype) + softmax_double_backward(
+    return ops._softmax_backward_data(grad_output_t, output, dim, input_dtype) + softmax_backward_output_jvp(
         output_t, grad_output, dim, output
     )
 

@@ -31,7 +31,7 @@ class ToCopyBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.to(node.self_dtype),)
+        return (grad,)
 
 
 class FillBackward0(Node):

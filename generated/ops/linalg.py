@@ -210,7 +210,7 @@ def matmul_out(input, other, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(matmul_out, input, other, out=out)
     refuse_grad("matmul", input, other, out)
-    return write_out(out, composite.matmul(input, other))
+    return composite.matmul_out(input, other, out=out)
 
 
 _addmm_kernels = kernel_table("addmm")
@@ -425,7 +425,7 @@ def linear_out(input, weight, bias=None, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(linear_out, input, weight, bias, out=out)
     refuse_grad("linear", input, weight, bias, out)
-    return write_out(out, composite.linear(input, weight, bias))
+    return composite.linear_out(input, weight, bias, out=out)
 
 
 def outer(input, vec2, *, out=None):

@@ -23,7 +23,7 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
     if state.interceptors and intercepts(nll_loss_forward, input, target, weight):
         return call(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
-        return nll_loss_forward_out(input, target, weight, reduction, ignore_index, output=out[0], total_weight=out[1])
+        return nll_loss_forward_out(input, target, weight, reduction, ignore_index, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
     if type(ignore_index) is not int:
@@ -53,19 +53,10 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
     return return_types.nll_loss_forward((output, total_weight))
 
 
-def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, output, total_weight):
+def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out):
     """nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(nll_loss_forward_out, input, target, weight, output, total_weight):
-        return call(
-            nll_loss_forward_out,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            output=output,
-            total_weight=total_weight,
-        )
+    if state.interceptors and intercepts(nll_loss_forward_out, input, target, weight, *out):
+        return call(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
     if type(ignore_index) is not int:
@@ -74,26 +65,17 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, outp
         input_array = input._array
         target_array = target._array
         weight_array = None if weight is None else weight._array
-        output_array = output._array
-        total_weight_array = total_weight._array
-    except AttributeError:
-        return raise_bad_argument(
-            nll_loss_forward_out,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            output=output,
-            total_weight=total_weight,
-        )
-    refuse_grad("nll_loss_forward", input, output, total_weight)
-    output._array, total_weight._array = _nll_loss_forward_kernels[type(input_array)](
-        input_array, target_array, weight_array, reduction, ignore_index, out=(output_array, total_weight_array)
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
+    refuse_grad("nll_loss_forward", input, *out)
+    arrays = _nll_loss_forward_kernels[type(input_array)](
+        input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
     )
-    mark_written(output)
-    mark_written(total_weight)
-    return (output, total_weight)
+    for tensor, tensor_array in zip(out, arrays):
+        tensor._array = tensor_array
+        mark_written(tensor)
+    return out
 
 
 _nll_loss_backward_kernels = kernel_table("nll_loss_backward")
@@ -106,9 +88,7 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
             nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     if out is not None:
-        return nll_loss_backward_out(
-            grad_output, input, target, weight, reduction, ignore_index, total_weight, grad_input=out
-        )
+        return nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
     if type(ignore_index) is not int:
@@ -143,21 +123,11 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
     )
 
 
-def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, grad_input):
+def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
     """nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(
-        nll_loss_backward_out, grad_output, input, target, weight, total_weight, grad_input
-    ):
+    if state.interceptors and intercepts(nll_loss_backward_out, grad_output, input, target, weight, total_weight, out):
         return call(
-            nll_loss_backward_out,
-            grad_output,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-            grad_input=grad_input,
+            nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
@@ -169,21 +139,13 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
         target_array = target._array
         weight_array = None if weight is None else weight._array
         total_weight_array = total_weight._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
-            nll_loss_backward_out,
-            grad_output,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-            grad_input=grad_input,
+            nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    refuse_grad("nll_loss_backward", grad_output, input, grad_input)
-    grad_input._array = _nll_loss_backward_kernels[type(grad_output_array)](
+    refuse_grad("nll_loss_backward", grad_output, input, out)
+    out._array = _nll_loss_backward_kernels[type(grad_output_array)](
         grad_output_array,
         input_array,
         target_array,
@@ -191,10 +153,10 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
         reduction,
         ignore_index,
         total_weight_array,
-        out=grad_input_array,
+        out=out_array,
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100, *, out=None):
@@ -244,9 +206,7 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
     if state.interceptors and intercepts(nll_loss2d_forward, input, target, weight):
         return call(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
-        return nll_loss2d_forward_out(
-            input, target, weight, reduction, ignore_index, output=out[0], total_weight=out[1]
-        )
+        return nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
     if type(ignore_index) is not int:
@@ -276,19 +236,10 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
     return return_types.nll_loss2d_forward((output, total_weight))
 
 
-def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, output, total_weight):
+def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, out):
     """nll_loss2d_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(nll_loss2d_forward_out, input, target, weight, output, total_weight):
-        return call(
-            nll_loss2d_forward_out,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            output=output,
-            total_weight=total_weight,
-        )
+    if state.interceptors and intercepts(nll_loss2d_forward_out, input, target, weight, *out):
+        return call(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
     if type(ignore_index) is not int:
@@ -297,26 +248,17 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
         input_array = input._array
         target_array = target._array
         weight_array = None if weight is None else weight._array
-        output_array = output._array
-        total_weight_array = total_weight._array
-    except AttributeError:
-        return raise_bad_argument(
-            nll_loss2d_forward_out,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            output=output,
-            total_weight=total_weight,
-        )
-    refuse_grad("nll_loss2d_forward", input, output, total_weight)
-    output._array, total_weight._array = _nll_loss2d_forward_kernels[type(input_array)](
-        input_array, target_array, weight_array, reduction, ignore_index, out=(output_array, total_weight_array)
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
+    refuse_grad("nll_loss2d_forward", input, *out)
+    arrays = _nll_loss2d_forward_kernels[type(input_array)](
+        input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
     )
-    mark_written(output)
-    mark_written(total_weight)
-    return (output, total_weight)
+    for tensor, tensor_array in zip(out, arrays):
+        tensor._array = tensor_array
+        mark_written(tensor)
+    return out
 
 
 _nll_loss2d_backward_kernels = kernel_table("nll_loss2d_backward")
@@ -330,7 +272,7 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         )
     if out is not None:
         return nll_loss2d_backward_out(
-            grad_output, input, target, weight, reduction, ignore_index, total_weight, grad_input=out
+            grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
@@ -366,21 +308,13 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
     )
 
 
-def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, grad_input):
+def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
     """nll_loss2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(
-        nll_loss2d_backward_out, grad_output, input, target, weight, total_weight, grad_input
+        nll_loss2d_backward_out, grad_output, input, target, weight, total_weight, out
     ):
         return call(
-            nll_loss2d_backward_out,
-            grad_output,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-            grad_input=grad_input,
+            nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
@@ -392,21 +326,13 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
         target_array = target._array
         weight_array = None if weight is None else weight._array
         total_weight_array = total_weight._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
-            nll_loss2d_backward_out,
-            grad_output,
-            input,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-            grad_input=grad_input,
+            nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    refuse_grad("nll_loss2d_backward", grad_output, input, grad_input)
-    grad_input._array = _nll_loss2d_backward_kernels[type(grad_output_array)](
+    refuse_grad("nll_loss2d_backward", grad_output, input, out)
+    out._array = _nll_loss2d_backward_kernels[type(grad_output_array)](
         grad_output_array,
         input_array,
         target_array,
@@ -414,10 +340,10 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
         reduction,
         ignore_index,
         total_weight_array,
-        out=grad_input_array,
+        out=out_array,
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100, *, out=None):
@@ -549,7 +475,7 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     if state.interceptors and intercepts(mse_loss_backward, grad_output, input, target):
         return call(mse_loss_backward, grad_output, input, target, reduction, out=out)
     if out is not None:
-        return mse_loss_backward_out(grad_output, input, target, reduction, grad_input=out)
+        return mse_loss_backward_out(grad_output, input, target, reduction, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
     try:
@@ -577,25 +503,25 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     )
 
 
-def mse_loss_backward_out(grad_output, input, target, reduction, *, grad_input):
+def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     """mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(mse_loss_backward_out, grad_output, input, target, grad_input):
-        return call(mse_loss_backward_out, grad_output, input, target, reduction, grad_input=grad_input)
+    if state.interceptors and intercepts(mse_loss_backward_out, grad_output, input, target, out):
+        return call(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
         target_array = target._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(mse_loss_backward_out, grad_output, input, target, reduction, grad_input=grad_input)
-    refuse_grad("mse_loss_backward", grad_output, input, target, grad_input)
-    grad_input._array = _mse_loss_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, target_array, reduction, out=grad_input_array
+        return raise_bad_argument(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
+    refuse_grad("mse_loss_backward", grad_output, input, target, out)
+    out._array = _mse_loss_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, target_array, reduction, out=out_array
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 def l1_loss(input, target, reduction=1):
@@ -670,7 +596,7 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
     if state.interceptors and intercepts(smooth_l1_loss_backward, grad_output, input, target):
         return call(smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
     if out is not None:
-        return smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, grad_input=out)
+        return smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
     if type(beta) is not float:
@@ -702,10 +628,10 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
     )
 
 
-def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, grad_input):
+def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, out):
     """smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(smooth_l1_loss_backward_out, grad_output, input, target, grad_input):
-        return call(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, grad_input=grad_input)
+    if state.interceptors and intercepts(smooth_l1_loss_backward_out, grad_output, input, target, out):
+        return call(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
     if type(beta) is not float:
@@ -714,17 +640,15 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
         grad_output_array = grad_output._array
         input_array = input._array
         target_array = target._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(
-            smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, grad_input=grad_input
-        )
-    refuse_grad("smooth_l1_loss_backward", grad_output, input, target, grad_input)
-    grad_input._array = _smooth_l1_loss_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, target_array, reduction, beta, out=grad_input_array
+        return raise_bad_argument(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
+    refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
+    out._array = _smooth_l1_loss_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, target_array, reduction, beta, out=out_array
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 _binary_cross_entropy_kernels = kernel_table("binary_cross_entropy")
@@ -794,7 +718,7 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
     if state.interceptors and intercepts(binary_cross_entropy_backward, grad_output, input, target, weight):
         return call(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
     if out is not None:
-        return binary_cross_entropy_backward_out(grad_output, input, target, weight, reduction, grad_input=out)
+        return binary_cross_entropy_backward_out(grad_output, input, target, weight, reduction, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
     try:
@@ -834,14 +758,10 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
     )
 
 
-def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, reduction=1, *, grad_input):
+def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, reduction=1, *, out):
     """binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(
-        binary_cross_entropy_backward_out, grad_output, input, target, weight, grad_input
-    ):
-        return call(
-            binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, grad_input=grad_input
-        )
+    if state.interceptors and intercepts(binary_cross_entropy_backward_out, grad_output, input, target, weight, out):
+        return call(binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
     try:
@@ -849,17 +769,17 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
         input_array = input._array
         target_array = target._array
         weight_array = None if weight is None else weight._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
-            binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, grad_input=grad_input
+            binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out
         )
-    refuse_grad("binary_cross_entropy_backward", grad_output, input, target, weight, grad_input)
-    grad_input._array = _binary_cross_entropy_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, target_array, weight_array, reduction, out=grad_input_array
+    refuse_grad("binary_cross_entropy_backward", grad_output, input, target, weight, out)
+    out._array = _binary_cross_entropy_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):

@@ -154,9 +154,9 @@ def convolution_backward(
         groups,
         output_mask,
     )
-    result0 = None if result0_array is None else wrap_output(result0_array, node, 0)
-    result1 = None if result1_array is None else wrap_output(result1_array, node, 1)
-    result2 = None if result2_array is None else wrap_output(result2_array, node, 2)
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    result2 = wrap_output(result2_array, node, 2)
     return result0, result1, result2
 
 
@@ -434,9 +434,7 @@ def max_pool2d_with_indices(
     if state.interceptors and intercepts(max_pool2d_with_indices, input):
         return call(max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if out is not None:
-        return max_pool2d_with_indices_out(
-            input, kernel_size, stride, padding, dilation, ceil_mode, out=out[0], indices=out[1]
-        )
+        return max_pool2d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple:
@@ -481,21 +479,11 @@ def max_pool2d_with_indices(
 
 
 def max_pool2d_with_indices_out(
-    input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, *, out, indices
+    input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, *, out
 ):
     """max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(max_pool2d_with_indices_out, input, out, indices):
-        return call(
-            max_pool2d_with_indices_out,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            out=out,
-            indices=indices,
-        )
+    if state.interceptors and intercepts(max_pool2d_with_indices_out, input, *out):
+        return call(max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple:
@@ -516,27 +504,19 @@ def max_pool2d_with_indices_out(
         dilation = ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
     try:
         input_array = input._array
-        out_array = out._array
-        indices_array = indices._array
-    except AttributeError:
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
         return raise_bad_argument(
-            max_pool2d_with_indices_out,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            out=out,
-            indices=indices,
+            max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
-    refuse_grad("max_pool2d_with_indices", input, out, indices)
-    out._array, indices._array = _max_pool2d_with_indices_kernels[type(input_array)](
-        input_array, kernel_size, stride, padding, dilation, ceil_mode, out=(out_array, indices_array)
+    refuse_grad("max_pool2d_with_indices", input, *out)
+    arrays = _max_pool2d_with_indices_kernels[type(input_array)](
+        input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
     )
-    mark_written(out)
-    mark_written(indices)
-    return (out, indices)
+    for tensor, tensor_array in zip(out, arrays):
+        tensor._array = tensor_array
+        mark_written(tensor)
+    return out
 
 
 _max_pool2d_with_indices_backward_kernels = kernel_table("max_pool2d_with_indices_backward")
@@ -561,7 +541,7 @@ def max_pool2d_with_indices_backward(
         )
     if out is not None:
         return max_pool2d_with_indices_backward_out(
-            grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, grad_input=out
+            grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=out
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
@@ -613,10 +593,10 @@ def max_pool2d_with_indices_backward(
 
 
 def max_pool2d_with_indices_backward_out(
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, grad_input
+    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out
 ):
     """max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(max_pool2d_with_indices_backward_out, grad_output, input, indices, grad_input):
+    if state.interceptors and intercepts(max_pool2d_with_indices_backward_out, grad_output, input, indices, out):
         return call(
             max_pool2d_with_indices_backward_out,
             grad_output,
@@ -627,7 +607,7 @@ def max_pool2d_with_indices_backward_out(
             dilation,
             ceil_mode,
             indices,
-            grad_input=grad_input,
+            out=out,
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
@@ -649,7 +629,7 @@ def max_pool2d_with_indices_backward_out(
         grad_output_array = grad_output._array
         input_array = input._array
         indices_array = indices._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
             max_pool2d_with_indices_backward_out,
@@ -661,22 +641,14 @@ def max_pool2d_with_indices_backward_out(
             dilation,
             ceil_mode,
             indices,
-            grad_input=grad_input,
+            out=out,
         )
-    refuse_grad("max_pool2d_with_indices_backward", grad_output, input, grad_input)
-    grad_input._array = _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
-        grad_output_array,
-        input_array,
-        kernel_size,
-        stride,
-        padding,
-        dilation,
-        ceil_mode,
-        indices_array,
-        out=grad_input_array,
+    refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
+    out._array = _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array, out=out_array
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 _avg_pool2d_kernels = kernel_table("avg_pool2d")
@@ -811,15 +783,7 @@ def avg_pool2d_backward(
         )
     if out is not None:
         return avg_pool2d_backward_out(
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            grad_input=out,
+            grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
@@ -872,10 +836,10 @@ def avg_pool2d_backward(
 
 
 def avg_pool2d_backward_out(
-    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, grad_input
+    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, out
 ):
     """avg_pool2d_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(avg_pool2d_backward_out, grad_output, input, grad_input):
+    if state.interceptors and intercepts(avg_pool2d_backward_out, grad_output, input, out):
         return call(
             avg_pool2d_backward_out,
             grad_output,
@@ -886,7 +850,7 @@ def avg_pool2d_backward_out(
             ceil_mode,
             count_include_pad,
             divisor_override,
-            grad_input=grad_input,
+            out=out,
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
@@ -905,7 +869,7 @@ def avg_pool2d_backward_out(
     try:
         grad_output_array = grad_output._array
         input_array = input._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
         return raise_bad_argument(
             avg_pool2d_backward_out,
@@ -917,10 +881,10 @@ def avg_pool2d_backward_out(
             ceil_mode,
             count_include_pad,
             divisor_override,
-            grad_input=grad_input,
+            out=out,
         )
-    refuse_grad("avg_pool2d_backward", grad_output, input, grad_input)
-    grad_input._array = _avg_pool2d_backward_kernels[type(grad_output_array)](
+    refuse_grad("avg_pool2d_backward", grad_output, input, out)
+    out._array = _avg_pool2d_backward_kernels[type(grad_output_array)](
         grad_output_array,
         input_array,
         kernel_size,
@@ -929,10 +893,10 @@ def avg_pool2d_backward_out(
         ceil_mode,
         count_include_pad,
         divisor_override,
-        out=grad_input_array,
+        out=out_array,
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 def adaptive_avg_pool2d(input, output_size, *more_output_size, out=None):
@@ -1033,19 +997,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     if state.interceptors and intercepts(native_batch_norm, input, weight, bias, running_mean, running_var):
         return call(native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     if out is not None:
-        return native_batch_norm_out(
-            input,
-            weight,
-            bias,
-            running_mean,
-            running_var,
-            training,
-            momentum,
-            eps,
-            out=out[0],
-            save_mean=out[1],
-            save_invstd=out[2],
-        )
+        return native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     if type(momentum) is not float:
         momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
     if type(eps) is not float:
@@ -1092,26 +1044,11 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     return result0, result1, result2
 
 
-def native_batch_norm_out(
-    input, weight, bias, running_mean, running_var, training, momentum, eps, *, out, save_mean, save_invstd
-):
+def native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out):
     """native_batch_norm.out(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, *, Tensor(a!) out, Tensor(b!) save_mean, Tensor(c!) save_invstd) -> (Tensor(a!), Tensor(b!), Tensor(c!))"""
-    if state.interceptors and intercepts(
-        native_batch_norm_out, input, weight, bias, running_mean, running_var, out, save_mean, save_invstd
-    ):
+    if state.interceptors and intercepts(native_batch_norm_out, input, weight, bias, running_mean, running_var, *out):
         return call(
-            native_batch_norm_out,
-            input,
-            weight,
-            bias,
-            running_mean,
-            running_var,
-            training,
-            momentum,
-            eps,
-            out=out,
-            save_mean=save_mean,
-            save_invstd=save_invstd,
+            native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
     if type(momentum) is not float:
         momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
@@ -1123,26 +1060,13 @@ def native_batch_norm_out(
         bias_array = None if bias is None else bias._array
         running_mean_array = None if running_mean is None else running_mean._array
         running_var_array = None if running_var is None else running_var._array
-        out_array = out._array
-        save_mean_array = save_mean._array
-        save_invstd_array = save_invstd._array
-    except AttributeError:
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
         return raise_bad_argument(
-            native_batch_norm_out,
-            input,
-            weight,
-            bias,
-            running_mean,
-            running_var,
-            training,
-            momentum,
-            eps,
-            out=out,
-            save_mean=save_mean,
-            save_invstd=save_invstd,
+            native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
-    refuse_grad("native_batch_norm", input, weight, bias, out, save_mean, save_invstd)
-    out._array, save_mean._array, save_invstd._array = _native_batch_norm_kernels[type(input_array)](
+    refuse_grad("native_batch_norm", input, weight, bias, *out)
+    arrays = _native_batch_norm_kernels[type(input_array)](
         input_array,
         weight_array,
         bias_array,
@@ -1151,12 +1075,12 @@ def native_batch_norm_out(
         training,
         momentum,
         eps,
-        out=(out_array, save_mean_array, save_invstd_array),
+        out=out_arrays,
     )
-    mark_written(out)
-    mark_written(save_mean)
-    mark_written(save_invstd)
-    return (out, save_mean, save_invstd)
+    for tensor, tensor_array in zip(out, arrays):
+        tensor._array = tensor_array
+        mark_written(tensor)
+    return out
 
 
 _native_batch_norm_backward_kernels = kernel_table("native_batch_norm_backward")
@@ -1241,9 +1165,9 @@ def native_batch_norm_backward(
         eps,
         output_mask,
     )
-    result0 = None if result0_array is None else wrap_output(result0_array, node, 0)
-    result1 = None if result1_array is None else wrap_output(result1_array, node, 1)
-    result2 = None if result2_array is None else wrap_output(result2_array, node, 2)
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    result2 = wrap_output(result2_array, node, 2)
     return result0, result1, result2
 
 
@@ -1365,9 +1289,9 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
     result0_array, result1_array, result2_array = _native_layer_norm_backward_kernels[type(grad_out_array)](
         grad_out_array, input_array, normalized_shape, mean_array, rstd_array, weight_array, bias_array, output_mask
     )
-    result0 = None if result0_array is None else wrap_output(result0_array, node, 0)
-    result1 = None if result1_array is None else wrap_output(result1_array, node, 1)
-    result2 = None if result2_array is None else wrap_output(result2_array, node, 2)
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    result2 = wrap_output(result2_array, node, 2)
     return result0, result1, result2
 
 

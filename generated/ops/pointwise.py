@@ -2158,7 +2158,7 @@ def tanh_backward(grad_output, output, *, out=None):
     if state.interceptors and intercepts(tanh_backward, grad_output, output):
         return call(tanh_backward, grad_output, output, out=out)
     if out is not None:
-        return tanh_backward_out(grad_output, output, grad_input=out)
+        return tanh_backward_out(grad_output, output, out=out)
     try:
         grad_output_array = grad_output._array
         output_array = output._array
@@ -2176,22 +2176,20 @@ def tanh_backward(grad_output, output, *, out=None):
     return wrap(_tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array), node)
 
 
-def tanh_backward_out(grad_output, output, *, grad_input):
+def tanh_backward_out(grad_output, output, *, out):
     """tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(tanh_backward_out, grad_output, output, grad_input):
-        return call(tanh_backward_out, grad_output, output, grad_input=grad_input)
+    if state.interceptors and intercepts(tanh_backward_out, grad_output, output, out):
+        return call(tanh_backward_out, grad_output, output, out=out)
     try:
         grad_output_array = grad_output._array
         output_array = output._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(tanh_backward_out, grad_output, output, grad_input=grad_input)
-    refuse_grad("tanh_backward", grad_output, output, grad_input)
-    grad_input._array = _tanh_backward_kernels[type(grad_output_array)](
-        grad_output_array, output_array, out=grad_input_array
-    )
-    mark_written(grad_input)
-    return grad_input
+        return raise_bad_argument(tanh_backward_out, grad_output, output, out=out)
+    refuse_grad("tanh_backward", grad_output, output, out)
+    out._array = _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+    mark_written(out)
+    return out
 
 
 _sigmoid_kernels = kernel_table("sigmoid")
@@ -2259,7 +2257,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
     if state.interceptors and intercepts(sigmoid_backward, grad_output, output):
         return call(sigmoid_backward, grad_output, output, out=out)
     if out is not None:
-        return sigmoid_backward_out(grad_output, output, grad_input=out)
+        return sigmoid_backward_out(grad_output, output, out=out)
     try:
         grad_output_array = grad_output._array
         output_array = output._array
@@ -2277,22 +2275,20 @@ def sigmoid_backward(grad_output, output, *, out=None):
     return wrap(_sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array), node)
 
 
-def sigmoid_backward_out(grad_output, output, *, grad_input):
+def sigmoid_backward_out(grad_output, output, *, out):
     """sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(sigmoid_backward_out, grad_output, output, grad_input):
-        return call(sigmoid_backward_out, grad_output, output, grad_input=grad_input)
+    if state.interceptors and intercepts(sigmoid_backward_out, grad_output, output, out):
+        return call(sigmoid_backward_out, grad_output, output, out=out)
     try:
         grad_output_array = grad_output._array
         output_array = output._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(sigmoid_backward_out, grad_output, output, grad_input=grad_input)
-    refuse_grad("sigmoid_backward", grad_output, output, grad_input)
-    grad_input._array = _sigmoid_backward_kernels[type(grad_output_array)](
-        grad_output_array, output_array, out=grad_input_array
-    )
-    mark_written(grad_input)
-    return grad_input
+        return raise_bad_argument(sigmoid_backward_out, grad_output, output, out=out)
+    refuse_grad("sigmoid_backward", grad_output, output, out)
+    out._array = _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+    mark_written(out)
+    return out
 
 
 _floor_kernels = kernel_table("floor")
@@ -2632,7 +2628,7 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     if state.interceptors and intercepts(threshold_backward, grad_output, input):
         return call(threshold_backward, grad_output, input, threshold, out=out)
     if out is not None:
-        return threshold_backward_out(grad_output, input, threshold, grad_input=out)
+        return threshold_backward_out(grad_output, input, threshold, out=out)
     if type(threshold) is not int and type(threshold) is not float:
         threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
     try:
@@ -2652,24 +2648,24 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     return wrap(_threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold), node)
 
 
-def threshold_backward_out(grad_output, input, threshold, *, grad_input):
+def threshold_backward_out(grad_output, input, threshold, *, out):
     """threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(threshold_backward_out, grad_output, input, grad_input):
-        return call(threshold_backward_out, grad_output, input, threshold, grad_input=grad_input)
+    if state.interceptors and intercepts(threshold_backward_out, grad_output, input, out):
+        return call(threshold_backward_out, grad_output, input, threshold, out=out)
     if type(threshold) is not int and type(threshold) is not float:
         threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(threshold_backward_out, grad_output, input, threshold, grad_input=grad_input)
-    refuse_grad("threshold_backward", grad_output, input, grad_input)
-    grad_input._array = _threshold_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, threshold, out=grad_input_array
+        return raise_bad_argument(threshold_backward_out, grad_output, input, threshold, out=out)
+    refuse_grad("threshold_backward", grad_output, input, out)
+    out._array = _threshold_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, threshold, out=out_array
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 _leaky_relu_kernels = kernel_table("leaky_relu")
@@ -2743,7 +2739,7 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
     if state.interceptors and intercepts(leaky_relu_backward, grad_output, input):
         return call(leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
     if out is not None:
-        return leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, grad_input=out)
+        return leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, out=out)
     if type(negative_slope) is not int and type(negative_slope) is not float:
         negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
     try:
@@ -2768,26 +2764,24 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
     )
 
 
-def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, *, grad_input):
+def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, *, out):
     """leaky_relu_backward.grad_input(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(leaky_relu_backward_out, grad_output, input, grad_input):
-        return call(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, grad_input=grad_input)
+    if state.interceptors and intercepts(leaky_relu_backward_out, grad_output, input, out):
+        return call(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     if type(negative_slope) is not int and type(negative_slope) is not float:
         negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(
-            leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, grad_input=grad_input
-        )
-    refuse_grad("leaky_relu_backward", grad_output, input, grad_input)
-    grad_input._array = _leaky_relu_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, negative_slope, self_is_result, out=grad_input_array
+        return raise_bad_argument(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
+    refuse_grad("leaky_relu_backward", grad_output, input, out)
+    out._array = _leaky_relu_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, negative_slope, self_is_result, out=out_array
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 _gelu_kernels = kernel_table("gelu")
@@ -2855,7 +2849,7 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
     if state.interceptors and intercepts(gelu_backward, grad_output, input):
         return call(gelu_backward, grad_output, input, approximate=approximate, out=out)
     if out is not None:
-        return gelu_backward_out(grad_output, input, approximate=approximate, grad_input=out)
+        return gelu_backward_out(grad_output, input, approximate=approximate, out=out)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
@@ -2874,22 +2868,22 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
     return wrap(_gelu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, approximate), node)
 
 
-def gelu_backward_out(grad_output, input, *, approximate="none", grad_input):
+def gelu_backward_out(grad_output, input, *, approximate="none", out):
     """gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(gelu_backward_out, grad_output, input, grad_input):
-        return call(gelu_backward_out, grad_output, input, approximate=approximate, grad_input=grad_input)
+    if state.interceptors and intercepts(gelu_backward_out, grad_output, input, out):
+        return call(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(gelu_backward_out, grad_output, input, approximate=approximate, grad_input=grad_input)
-    refuse_grad("gelu_backward", grad_output, input, grad_input)
-    grad_input._array = _gelu_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, approximate, out=grad_input_array
+        return raise_bad_argument(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
+    refuse_grad("gelu_backward", grad_output, input, out)
+    out._array = _gelu_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, approximate, out=out_array
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 _silu_kernels = kernel_table("silu")
@@ -2955,7 +2949,7 @@ def silu_backward(grad_output, input, *, out=None):
     if state.interceptors and intercepts(silu_backward, grad_output, input):
         return call(silu_backward, grad_output, input, out=out)
     if out is not None:
-        return silu_backward_out(grad_output, input, grad_input=out)
+        return silu_backward_out(grad_output, input, out=out)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
@@ -2973,22 +2967,20 @@ def silu_backward(grad_output, input, *, out=None):
     return wrap(_silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node)
 
 
-def silu_backward_out(grad_output, input, *, grad_input):
+def silu_backward_out(grad_output, input, *, out):
     """silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(silu_backward_out, grad_output, input, grad_input):
-        return call(silu_backward_out, grad_output, input, grad_input=grad_input)
+    if state.interceptors and intercepts(silu_backward_out, grad_output, input, out):
+        return call(silu_backward_out, grad_output, input, out=out)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(silu_backward_out, grad_output, input, grad_input=grad_input)
-    refuse_grad("silu_backward", grad_output, input, grad_input)
-    grad_input._array = _silu_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, out=grad_input_array
-    )
-    mark_written(grad_input)
-    return grad_input
+        return raise_bad_argument(silu_backward_out, grad_output, input, out=out)
+    refuse_grad("silu_backward", grad_output, input, out)
+    out._array = _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
+    mark_written(out)
+    return out
 
 
 _softplus_kernels = kernel_table("softplus")
@@ -3044,7 +3036,7 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
     if state.interceptors and intercepts(softplus_backward, grad_output, input):
         return call(softplus_backward, grad_output, input, beta, threshold, out=out)
     if out is not None:
-        return softplus_backward_out(grad_output, input, beta, threshold, grad_input=out)
+        return softplus_backward_out(grad_output, input, beta, threshold, out=out)
     if type(beta) is not int and type(beta) is not float:
         beta = scalar_of(beta, "softplus_backward", "beta", 3)
     if type(threshold) is not int and type(threshold) is not float:
@@ -3070,10 +3062,10 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
     )
 
 
-def softplus_backward_out(grad_output, input, beta, threshold, *, grad_input):
+def softplus_backward_out(grad_output, input, beta, threshold, *, out):
     """softplus_backward.grad_input(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(softplus_backward_out, grad_output, input, grad_input):
-        return call(softplus_backward_out, grad_output, input, beta, threshold, grad_input=grad_input)
+    if state.interceptors and intercepts(softplus_backward_out, grad_output, input, out):
+        return call(softplus_backward_out, grad_output, input, beta, threshold, out=out)
     if type(beta) is not int and type(beta) is not float:
         beta = scalar_of(beta, "softplus_backward", "beta", 3)
     if type(threshold) is not int and type(threshold) is not float:
@@ -3081,15 +3073,15 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, grad_input):
     try:
         grad_output_array = grad_output._array
         input_array = input._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(softplus_backward_out, grad_output, input, beta, threshold, grad_input=grad_input)
-    refuse_grad("softplus_backward", grad_output, input, grad_input)
-    grad_input._array = _softplus_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, beta, threshold, out=grad_input_array
+        return raise_bad_argument(softplus_backward_out, grad_output, input, beta, threshold, out=out)
+    refuse_grad("softplus_backward", grad_output, input, out)
+    out._array = _softplus_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, beta, threshold, out=out_array
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 _clamp_default_kernels = kernel_table("clamp")

@@ -438,7 +438,7 @@ def max_dim(input, dim, keepdim=False, *, out=None):
     if state.interceptors and intercepts(max_dim, input):
         return call(max_dim, input, dim, keepdim, out=out)
     if out is not None:
-        return max_dim_out(input, dim, keepdim, max=out[0], max_values=out[1])
+        return max_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "max", "dim", 2)
     try:
@@ -459,25 +459,23 @@ def max_dim(input, dim, keepdim=False, *, out=None):
     return return_types.max((values, indices))
 
 
-def max_dim_out(input, dim, keepdim=False, *, max, max_values):
+def max_dim_out(input, dim, keepdim=False, *, out):
     """max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(max_dim_out, input, max, max_values):
-        return call(max_dim_out, input, dim, keepdim, max=max, max_values=max_values)
+    if state.interceptors and intercepts(max_dim_out, input, *out):
+        return call(max_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "max", "dim", 2)
     try:
         input_array = input._array
-        max_array = max._array
-        max_values_array = max_values._array
-    except AttributeError:
-        return raise_bad_argument(max_dim_out, input, dim, keepdim, max=max, max_values=max_values)
-    refuse_grad("max", input, max, max_values)
-    max._array, max_values._array = _max_dim_kernels[type(input_array)](
-        input_array, dim, keepdim, out=(max_array, max_values_array)
-    )
-    mark_written(max)
-    mark_written(max_values)
-    return return_types.max((max, max_values))
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
+    refuse_grad("max", input, *out)
+    arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        tensor._array = tensor_array
+        mark_written(tensor)
+    return return_types.max(out)
 
 
 def max_other(input, other, *, out=None):
@@ -574,7 +572,7 @@ def min_dim(input, dim, keepdim=False, *, out=None):
     if state.interceptors and intercepts(min_dim, input):
         return call(min_dim, input, dim, keepdim, out=out)
     if out is not None:
-        return min_dim_out(input, dim, keepdim, min=out[0], min_indices=out[1])
+        return min_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "min", "dim", 2)
     try:
@@ -595,25 +593,23 @@ def min_dim(input, dim, keepdim=False, *, out=None):
     return return_types.min((values, indices))
 
 
-def min_dim_out(input, dim, keepdim=False, *, min, min_indices):
+def min_dim_out(input, dim, keepdim=False, *, out):
     """min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(min_dim_out, input, min, min_indices):
-        return call(min_dim_out, input, dim, keepdim, min=min, min_indices=min_indices)
+    if state.interceptors and intercepts(min_dim_out, input, *out):
+        return call(min_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "min", "dim", 2)
     try:
         input_array = input._array
-        min_array = min._array
-        min_indices_array = min_indices._array
-    except AttributeError:
-        return raise_bad_argument(min_dim_out, input, dim, keepdim, min=min, min_indices=min_indices)
-    refuse_grad("min", input, min, min_indices)
-    min._array, min_indices._array = _min_dim_kernels[type(input_array)](
-        input_array, dim, keepdim, out=(min_array, min_indices_array)
-    )
-    mark_written(min)
-    mark_written(min_indices)
-    return return_types.min((min, min_indices))
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
+    refuse_grad("min", input, *out)
+    arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        tensor._array = tensor_array
+        mark_written(tensor)
+    return return_types.min(out)
 
 
 def min_other(input, other, *, out=None):
@@ -1281,7 +1277,7 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     if state.interceptors and intercepts(_softmax_backward_data, grad_output, output):
         return call(_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     if out is not None:
-        return _softmax_backward_data_out(grad_output, output, dim, input_dtype, grad_input=out)
+        return _softmax_backward_data_out(grad_output, output, dim, input_dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_softmax_backward_data", "dim", 3)
     try:
@@ -1306,26 +1302,24 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     )
 
 
-def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, grad_input):
+def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     """_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.interceptors and intercepts(_softmax_backward_data_out, grad_output, output, grad_input):
-        return call(_softmax_backward_data_out, grad_output, output, dim, input_dtype, grad_input=grad_input)
+    if state.interceptors and intercepts(_softmax_backward_data_out, grad_output, output, out):
+        return call(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_softmax_backward_data", "dim", 3)
     try:
         grad_output_array = grad_output._array
         output_array = output._array
-        grad_input_array = grad_input._array
+        out_array = out._array
     except AttributeError:
-        return raise_bad_argument(
-            _softmax_backward_data_out, grad_output, output, dim, input_dtype, grad_input=grad_input
-        )
-    refuse_grad("_softmax_backward_data", grad_output, output, grad_input)
-    grad_input._array = __softmax_backward_data_kernels[type(grad_output_array)](
-        grad_output_array, output_array, dim, input_dtype, out=grad_input_array
+        return raise_bad_argument(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
+    refuse_grad("_softmax_backward_data", grad_output, output, out)
+    out._array = __softmax_backward_data_kernels[type(grad_output_array)](
+        grad_output_array, output_array, dim, input_dtype, out=out_array
     )
-    mark_written(grad_input)
-    return grad_input
+    mark_written(out)
+    return out
 
 
 def softmax(input, dim=None, dtype=None, *, out=None, axis=None):
@@ -1489,7 +1483,7 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
     if state.interceptors and intercepts(sort_default, input):
         return call(sort_default, input, dim, descending, out=out)
     if out is not None:
-        return sort_default_out(input, dim, descending, values=out[0], indices=out[1])
+        return sort_default_out(input, dim, descending, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim", 2)
     try:
@@ -1509,25 +1503,23 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
     return return_types.sort((values, indices))
 
 
-def sort_default_out(input, dim=-1, descending=False, *, values, indices):
+def sort_default_out(input, dim=-1, descending=False, *, out):
     """sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(sort_default_out, input, values, indices):
-        return call(sort_default_out, input, dim, descending, values=values, indices=indices)
+    if state.interceptors and intercepts(sort_default_out, input, *out):
+        return call(sort_default_out, input, dim, descending, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim", 2)
     try:
         input_array = input._array
-        values_array = values._array
-        indices_array = indices._array
-    except AttributeError:
-        return raise_bad_argument(sort_default_out, input, dim, descending, values=values, indices=indices)
-    refuse_grad("sort", input, values, indices)
-    values._array, indices._array = _sort_default_kernels[type(input_array)](
-        input_array, dim, descending, out=(values_array, indices_array)
-    )
-    mark_written(values)
-    mark_written(indices)
-    return return_types.sort((values, indices))
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
+    refuse_grad("sort", input, *out)
+    arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        tensor._array = tensor_array
+        mark_written(tensor)
+    return return_types.sort(out)
 
 
 _sort_stable_kernels = kernel_table("sort.stable")
@@ -1538,7 +1530,7 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
     if state.interceptors and intercepts(sort_stable, input):
         return call(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     if out is not None:
-        return sort_stable_out(input, stable=stable, dim=dim, descending=descending, values=out[0], indices=out[1])
+        return sort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim")
     try:
@@ -1569,29 +1561,23 @@ def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
     return sort_default(input, dim, descending, out=out)
 
 
-def sort_stable_out(input, *, stable, dim=-1, descending=False, values, indices):
+def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     """sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(sort_stable_out, input, values, indices):
-        return call(
-            sort_stable_out, input, stable=stable, dim=dim, descending=descending, values=values, indices=indices
-        )
+    if state.interceptors and intercepts(sort_stable_out, input, *out):
+        return call(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim")
     try:
         input_array = input._array
-        values_array = values._array
-        indices_array = indices._array
-    except AttributeError:
-        return raise_bad_argument(
-            sort_stable_out, input, stable=stable, dim=dim, descending=descending, values=values, indices=indices
-        )
-    refuse_grad("sort", input, values, indices)
-    values._array, indices._array = _sort_stable_kernels[type(input_array)](
-        input_array, stable, dim, descending, out=(values_array, indices_array)
-    )
-    mark_written(values)
-    mark_written(indices)
-    return return_types.sort((values, indices))
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+    refuse_grad("sort", input, *out)
+    arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        tensor._array = tensor_array
+        mark_written(tensor)
+    return return_types.sort(out)
 
 
 def argsort(input, dim=-1, descending=False, *, axis=None):
@@ -1617,7 +1603,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     if state.interceptors and intercepts(topk, input):
         return call(topk, input, k, dim, largest, sorted, out=out)
     if out is not None:
-        return topk_out(input, k, dim, largest, sorted, values=out[0], indices=out[1])
+        return topk_out(input, k, dim, largest, sorted, out=out)
     if type(k) is not int:
         k = int_of(k, "topk", "k", 2)
     if type(dim) is not int:
@@ -1639,27 +1625,25 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     return return_types.topk((values, indices))
 
 
-def topk_out(input, k, dim=-1, largest=True, sorted=True, *, values, indices):
+def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     """topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(topk_out, input, values, indices):
-        return call(topk_out, input, k, dim, largest, sorted, values=values, indices=indices)
+    if state.interceptors and intercepts(topk_out, input, *out):
+        return call(topk_out, input, k, dim, largest, sorted, out=out)
     if type(k) is not int:
         k = int_of(k, "topk", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "topk", "dim", 3)
     try:
         input_array = input._array
-        values_array = values._array
-        indices_array = indices._array
-    except AttributeError:
-        return raise_bad_argument(topk_out, input, k, dim, largest, sorted, values=values, indices=indices)
-    refuse_grad("topk", input, values, indices)
-    values._array, indices._array = _topk_kernels[type(input_array)](
-        input_array, k, dim, largest, sorted, out=(values_array, indices_array)
-    )
-    mark_written(values)
-    mark_written(indices)
-    return return_types.topk((values, indices))
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
+    refuse_grad("topk", input, *out)
+    arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        tensor._array = tensor_array
+        mark_written(tensor)
+    return return_types.topk(out)
 
 
 _linalg_vector_norm_kernels = kernel_table("linalg_vector_norm")

@@ -398,6 +398,12 @@ def softmax_double_backward(grad, grad_output, dim, output):
     return grad * (grad_output - weighted) - grad_output * (grad * output).sum(dim, True)
 
 
+def softmax_backward_output_jvp(output_t, grad_output, dim, output):
+    """Tangent of softmax's backward in the direction of softmax's output."""
+    weighted = (grad_output * output).sum(dim, True)
+    return output_t * (grad_output - weighted) - output * (grad_output * output_t).sum(dim, True)
+
+
 def vector_norm_backward(grad, self, ord, norm, dim, keepdim):
     """Gradient of the vector norm of order `ord`; a subgradient of 0 where the norm is not smooth. None for a count."""
     if ord == 0:

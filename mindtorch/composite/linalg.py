@@ -2,6 +2,7 @@
 
 from math import prod
 
+from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite.einsum import einsum as einsum
 from mindtorch.dispatch import ops
 from mindtorch.iterator import broadcast_shapes
@@ -22,6 +23,16 @@ def matmul(input, other):
     if small is not None:
         return small(input, other)
     return _folded(input, other) if _should_fold(input, other) else _batched(input, other)
+
+
+def matmul_out(input, other, out):
+    return _written(matmul(input, other), out)
+
+
+def _written(result: Tensor, out: Tensor) -> Tensor:
+    """`out` with the result, whose dtype it must have."""
+    check_same(result._array, out._array)
+    return write_out(out, result)
 
 
 def _vector_matrix(input: Tensor, other: Tensor) -> Tensor:
@@ -102,6 +113,10 @@ def linear(input, weight, bias):
         flat = ops.addmm(bias, input.reshape((prod(leading), inner)), weight.t())
         return flat.view((*leading, flat._array.shape[1]))
     return matmul(input, weight.t()).add_(bias)
+
+
+def linear_out(input, weight, bias, out):
+    return _written(linear(input, weight, bias), out)
 
 
 def outer(input, vec2):
