@@ -11,6 +11,7 @@ import numpy as np
 
 from mindtorch import errors, state
 from mindtorch.backends.cpu.casting import checked_number
+from mindtorch.backends.geometry import slice_bounds
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.nested_data import read
@@ -77,45 +78,54 @@ def _view_and_indices(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor |
         raise _too_many(tensor, parts)
     view = tensor
     indices: list[Tensor | None] = []
-    dim = original = 0
-    for part in parts:
+    dim = covered = 0  # the next dimension of the view, and how many of them the index list already speaks of
+    for place, part in enumerate(parts):
         kind = type(part)
         if kind is int:
-            view = _select(view, dim, part, original)
-            original += 1
+            view = _select(view, dim, part, place)
         elif kind is slice:
-            view = view if part == _ALL else _slice(view, dim, part)
-            dim, original = dim + 1, original + 1
+            view, dim = _sliced(view, dim, part), dim + 1
         elif part is Ellipsis:
-            dim, original = dim + tensor.ndim - named, original + tensor.ndim - named
+            dim += tensor.ndim - named
         elif part is None:
             view, dim = view.unsqueeze(dim), dim + 1
         else:
-            view, found = _apply(view, dim, part, original)
-            original += _dims_named(part)
+            view, found = _apply(view, dim, part, place)
             if found is not None:
-                indices += [None] * (dim - len(indices))
+                indices += [None] * (dim - covered)
                 indices.append(found)
-                dim += found.ndim if found.dtype.itemsize == 1 else 1
+                dim = covered = dim + (found.ndim if found.dtype.itemsize == 1 else 1)
     return view, indices
+
+
+def _sliced(view: Tensor, dim: int, part: slice) -> Tensor:
+    """The part of a dimension; the view itself when that is all of it."""
+    if part == _ALL:
+        return view
+    if part.step in (None, 1) and not isinstance(part.step, Tensor):
+        extent = view._array.shape[dim]
+        start, stop = (None if end is None else _slice_index(end) for end in (part.start, part.stop))
+        if slice_bounds(extent, start, stop) == (0, extent):
+            return view
+    return _slice(view, dim, part)
 
 
 _ALL = slice(None)
 _PLAIN = frozenset((int, slice))
 
 
-def _apply(view: Tensor, dim: int, part: Any, original: int) -> tuple[Tensor, Tensor | None]:
+def _apply(view: Tensor, dim: int, part: Any, place: int) -> tuple[Tensor, Tensor | None]:
     """A part that is a tensor, a list, a bool or a NumPy number: either a view or an index tensor."""
     if isinstance(part, (bool, np.bool_)):
         return view.unsqueeze(dim), _flag_index(bool(part))
     if isinstance(part, np.integer):
-        return _select(view, dim, int(part), original), None
+        return _select(view, dim, int(part), place), None
     found = _index_tensor(part)
     if found.ndim == 0 and found._array.dtype.kind in "iub":
         number = found.item()
         if found.dtype.itemsize == 1:  # bool and uint8 are masks
             return view.unsqueeze(dim), _flag_index(bool(number))
-        return _select(view, dim, number, original), None
+        return _select(view, dim, number, place), None
     return view, found
 
 
@@ -175,18 +185,18 @@ def _zero_dim() -> IndexError:
     )
 
 
-def _select(view: Tensor, dim: int, index: int, original: int) -> Tensor:
-    """One element of a dimension; `original` is that dimension's number in the subscript's tensor, for the message."""
+def _select(view: Tensor, dim: int, index: int, place: int) -> Tensor:
+    """One element of a dimension; `place` is the place of the number in the subscript, for the message."""
     shape = view._array.shape
     if shape and -shape[dim] <= index < shape[dim]:
         return ops.select(view, dim, index)
-    raise _bad_index(shape, dim, index, original)
+    raise _bad_index(shape, dim, index, place)
 
 
-def _bad_index(shape: tuple[int, ...], dim: int, index: int, original: int) -> IndexError:
+def _bad_index(shape: tuple[int, ...], dim: int, index: int, place: int) -> IndexError:
     if not shape:
         return _zero_dim()
-    return IndexError(f"index {index} is out of bounds for dimension {original} with size {shape[dim]}")
+    return IndexError(f"index {index} is out of bounds for dimension {place} with size {shape[dim]}")
 
 
 def _slice(view: Tensor, dim: int, part: slice) -> Tensor:

@@ -144,15 +144,15 @@ def signature_of(model: Model, op: Op, *, public: bool) -> Signature:
 
 
 def _with_optional_alias_targets(parameters: list[Parameter]) -> list[Parameter]:
-    """A required ``dim`` becomes optional when it comes last, so that ``axis`` can stand for it."""
-    last = parameters[-1] if parameters else None
-    if last and last.default is None and last.name in NUMPY_SPELLINGS and len(parameters) > 1:
-        return [*parameters[:-1], Parameter(last.name, "None")]
-    for i, parameter in enumerate(parameters):
-        following_optional = all(other.default is not None for other in parameters[i + 1 :])
-        if parameter.name in NUMPY_SPELLINGS and parameter.default is None and following_optional:
-            return [*parameters[:i], Parameter(parameter.name, "None"), *parameters[i + 1 :]]
-    return parameters
+    """A required ``dim`` that nothing required follows becomes optional, so that ``axis`` can stand for it."""
+    changed = list(parameters)
+    for i in reversed(range(1, len(changed))):
+        parameter = changed[i]
+        if parameter.default is None and parameter.name not in NUMPY_SPELLINGS:
+            break
+        if parameter.default is None:
+            changed[i] = Parameter(parameter.name, "None")
+    return changed
 
 
 def alias_parameters(parameters: list[Parameter]) -> list[Parameter]:

@@ -87,7 +87,9 @@ def view_dtype(input, dtype):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(view_dtype, input, dtype)
-    return view_of(input, _view_dtype_kernels[type(input_array)](input_array, dtype), None, (view_dtype, (dtype,)))
+    result = wrap(_view_dtype_kernels[type(input_array)](input_array, dtype))
+    result._version_counter = share_version(input)
+    return result
 
 
 def view(input, size=..., *more_size, dtype=...):

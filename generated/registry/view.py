@@ -21,7 +21,7 @@ OPS = (
         functions.view_default,
         {"jvp": forward_ad.view_default, "view": "single", "differentiable": True, "tags": ("core",)},
     ),
-    (SCHEMAS["view.dtype"], functions.view_dtype, {"view": "single"}),
+    (SCHEMAS["view.dtype"], functions.view_dtype, {"view": "detach"}),
     (
         SCHEMAS["_reshape_alias"],
         functions._reshape_alias,

@@ -65,7 +65,7 @@ class Pass:
         if not capture:
             self.needed = self.wanted
         self.nodes = [node for node in self.nodes if node in self.wanted]
-        self.incoming = _count_leaf_edges(self.nodes, self.needed)
+        self.incoming = _count_leaf_edges(self.nodes, self.needed, self.wanted)
 
     def will_reach(self, node: Any) -> bool:
         """Whether the pass has yet to come to a node, or will have come to it if it is a leaf."""
@@ -102,13 +102,13 @@ def _nodes_towards(goals: set, nodes: Sequence[Any]) -> set:
     return found
 
 
-def _count_leaf_edges(nodes: Sequence[Any], running: set) -> dict[Any, int]:
+def _count_leaf_edges(nodes: Sequence[Any], needed: set, wanted: set) -> dict[Any, int]:
+    """How many edges lead from nodes that run to each leaf that is wanted."""
     counts: dict[Any, int] = {}
     for node in nodes:
-        if node in running:
-            for edge in node.next_edges:
-                if edge is not None and edge[0].accumulates:
-                    counts[edge[0]] = counts.get(edge[0], 0) + 1
+        for edge in node.next_edges if node in needed else ():
+            if edge is not None and edge[0].accumulates and edge[0] in wanted:
+                counts[edge[0]] = counts.get(edge[0], 0) + 1
     return counts
 
 

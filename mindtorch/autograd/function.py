@@ -98,7 +98,7 @@ class BackwardFunction(FunctionCtx, NodeBase):
             if not takes_tensor:
                 raise RuntimeError(
                     f"function {self.name()} returned a gradient different than None at position {position + 1}, but "
-                    f"the corresponding forward input was not a Variable"
+                    "the corresponding forward input was not a Variable"
                 )
             if not isinstance(grad, Tensor):
                 raise RuntimeError(f"expected Variable or None (got {errors.type_name(grad)})")
@@ -155,7 +155,7 @@ class Function(metaclass=FunctionMeta):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
-            f"invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
             "version of PyTorch.",
             DeprecationWarning,
             stacklevel=2,

@@ -149,13 +149,13 @@ def _checked_row(i: int, j: int, row: Any, source: Tensor, create_graph: bool, s
         if strict:
             raise RuntimeError(
                 f"Output {i} of the user-provided function is independent of input {j}. This is not allowed in strict "
-                f"mode."
+                "mode."
             )
         return ops.zeros_like(source)
     if strict and create_graph and not row.requires_grad:
         raise RuntimeError(
             f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict "
-            f"mode when create_graph=True."
+            "mode when create_graph=True."
         )
     return row
 
@@ -311,7 +311,7 @@ def _grad(
 
 
 def _released(tensor: Tensor, create_graph: bool) -> Any:
-    return tensor if create_graph else tensor.detach()  # type: ignore[attr-defined]
+    return tensor if create_graph else tensor.detach()
 
 
 def _finished(values: Sequence[Any], is_tuple: bool, create_graph: bool) -> Any:
@@ -384,7 +384,7 @@ def _filled(grads: Sequence[Any], like: Sequence[Tensor], strict: bool, create_g
             what = "hessian" if "double" in step else "jacobian"
             raise RuntimeError(
                 f"The {what} of the user-provided function is independent of input {i}. This is not allowed in strict "
-                f"mode when create_graph=True."
+                "mode when create_graph=True."
             )
     return tuple(ops.zeros_like(other) if value is None else value for value, other in zip(grads, like, strict=True))
 

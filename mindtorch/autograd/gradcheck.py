@@ -145,11 +145,11 @@ def _as_tuple(values: Any) -> tuple:
 
 
 def _is_float(value: Any) -> bool:
-    return isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex())  # type: ignore[attr-defined]
+    return isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex())
 
 
 def _requires_grad(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.requires_grad  # type: ignore[attr-defined]
+    return isinstance(value, Tensor) and value.requires_grad
 
 
 def _differentiable(outputs: Any) -> tuple:
@@ -163,14 +163,14 @@ def _check_inputs(arguments: tuple) -> None:
         if value.dtype not in (float64, complex128):
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
-                f"will likely fail if all the inputs are not of double precision floating point or complex. ",
+                "will likely fail if all the inputs are not of double precision floating point or complex. ",
                 UserWarning,
                 stacklevel=3,
             )
         if any(stride == 0 and size > 1 for stride, size in zip(value.stride(), value.shape, strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
-                f"non-overlapping to be able to compute the numerical gradients correctly. You should call "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call "
                 ".contiguous on the input before passing it to gradcheck."
             )
     if not any(map(_requires_grad, arguments)):
@@ -198,7 +198,7 @@ def _coordinates(tensor: Tensor) -> Iterator[tuple[tuple, complex]]:
 
 def _unit(like: Any, index: tuple, unit: complex) -> Tensor:
     tensor = ops.zeros_like(like.detach())
-    tensor[index] = unit  # type: ignore[index]
+    tensor[index] = unit
     return tensor
 
 
@@ -272,7 +272,7 @@ class _Check:
             if one.size and np.nanmax(np.abs(one - other)) > nondet_tol:
                 raise GradcheckError(
                     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
-                    f"times gives different values, although analytical gradient matches numerical gradient.The "
+                    "times gives different values, although analytical gradient matches numerical gradient.The "
                     f"tolerance for nondeterminism was {nondet_tol}."
                 )
 
@@ -329,7 +329,7 @@ class _Check:
             raise GradcheckError(f"Expected backward function to handle undefined output grads. {advice}") from error
         if any(each is not None and np.any(_real_vector(each) != 0) for each in found):
             raise GradcheckError(
-                f"Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
+                "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
                 f"{advice}"
             )
 
@@ -355,7 +355,7 @@ class _Check:
 
 
 def _detached(value: Any) -> Any:
-    return value.detach() if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
+    return value.detach() if isinstance(value, Tensor) else value
 
 
 def _as_rows(vectors: list[np.ndarray], source: Tensor) -> np.ndarray:

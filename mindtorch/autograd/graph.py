@@ -70,7 +70,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 
 def _to_cpu(tensor: Tensor) -> tuple:
-    return tensor.device, tensor.to("cpu")  # type: ignore[attr-defined]
+    return tensor.device, tensor.to("cpu")
 
 
 def _to_device(packed: tuple) -> Tensor:

@@ -26,23 +26,23 @@ class Node(NodeBase):
 
     def __getattr__(self, name: str) -> Any:
         """`_saved_x`: what was saved, for the curious; `_raw_saved_x`: the SavedTensor, which takes hooks."""
-        if name.startswith(_SAVED):
-            return self._saved(name.removeprefix(_SAVED))
-        if name.startswith(_RAW_SAVED):
-            return self._raw_saved(name.removeprefix(_RAW_SAVED))
+        raw = name.removeprefix(_RAW_SAVED)
+        if raw in self.saved and raw != name:
+            return self._raw_saved(raw)
+        saved = name.removeprefix(_SAVED)
+        if saved in self.saved and saved != name:
+            return self._saved(saved)
+        if saved in vars(self) and saved != name:
+            return vars(self)[saved]  # a number, a shape: kept as it is
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def _saved(self, name: str) -> Any:
-        if name not in self.saved:
-            return getattr(self, name)  # a number, a shape: kept as it is
         held = getattr(self, f"{name}_saved")
         if isinstance(held, list):
             return tuple(unpack(each, self) for each in held)
         return _as_tensor(unpack(held, self))
 
     def _raw_saved(self, name: str) -> Any:
-        if name not in self.saved:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{_RAW_SAVED}{name}'")
         if self.released:
             raise second_backward()
         held = getattr(self, f"{name}_saved")

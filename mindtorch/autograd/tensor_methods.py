@@ -176,7 +176,7 @@ def _check_grad(tensor: Tensor, grad: Any) -> None:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{_c_name(grad.dtype)}' to a tensor with grad_dtype "
             f"'{tensor.dtype.storage_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
-            f"tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow "
+            "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow "
             "any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
             "downstream systems that assume they match."
         )

@@ -1,5 +1,6 @@
 """Discrete Fourier transforms along one dimension: padding, defaults and the names of normalizations."""
 
+from mindtorch.autograd.outputs import write_out
 from mindtorch.backends import geometry
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bfloat16, float16, get_default_dtype
@@ -32,6 +33,24 @@ def irfft(input, n, dim, norm):
     _check_points(points)
     spectrum = _resized(_as_complex(input), dim, points // 2 + 1)
     return ops._fft_c2r(spectrum, (dim,), _normalization(norm, False), points)
+
+
+def fft_out(input, n, dim, norm, out):
+    return _written("fft", fft(input, n, dim, norm), out)
+
+
+def ifft_out(input, n, dim, norm, out):
+    return _written("ifft", ifft(input, n, dim, norm), out)
+
+
+def rfft_out(input, n, dim, norm, out):
+    return _written("rfft", rfft(input, n, dim, norm), out)
+
+
+def _written(name: str, result: Tensor, out: Tensor) -> Tensor:
+    if not out.is_complex():
+        raise RuntimeError(f"{name} expects a complex output tensor, but got {out.dtype.storage_name}")
+    return write_out(out, result)
 
 
 def _complex_transform(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:

@@ -2,6 +2,7 @@
 
 from math import prod
 
+from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite.einsum import einsum as einsum
 from mindtorch.dispatch import ops

@@ -133,6 +133,8 @@ def l1_loss(input, target, reduction):
 
 
 def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{input.dtype.storage_name}'")
     # -log(sigmoid(x)) is softplus(-x); beyond 40 that is x even in float64.
     losses = ops.softplus(-input, 1, 40)
     if pos_weight is not None:
@@ -142,6 +144,10 @@ def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reductio
 
 
 def kl_div(input, target, reduction, log_target):
+    if input.is_complex() or target.is_complex():
+        raise RuntimeError("kl_div: Complex inputs not supported.")
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         return _reduce(target.exp() * (target - input), reduction)
     return _reduce(ops.xlogy(target, target) - target * input, reduction)

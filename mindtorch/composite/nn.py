@@ -36,13 +36,22 @@ def conv_transpose2d(input, weight, bias, stride, padding, output_padding, group
 def _convolve(name: str, dims: int, input: Tensor, *arguments) -> Tensor:
     """A convolution of a batch or, one dimension fewer, of a single image."""
     if input.ndim == dims + 2:
-        return ops.convolution(input, *arguments)
+        return _convolve_complex(input, *arguments) if input.is_complex() else ops.convolution(input, *arguments)
     if input.ndim != dims + 1:
         raise RuntimeError(
             f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, "
             f"but got input of size: {list(input.shape)}"
         )
-    return ops.convolution(input.unsqueeze(0), *arguments).squeeze(0)
+    return _convolve(name, dims, input.unsqueeze(0), *arguments).squeeze(0)
+
+
+def _convolve_complex(input: Tensor, weight: Tensor, bias: Tensor | None, *geometry) -> Tensor:
+    """A complex convolution as three real ones."""
+    real_bias, both = (None, None) if bias is None else (bias.real, bias.real + bias.imag)
+    real = ops.convolution(input.real, weight.real, real_bias, *geometry)
+    imaginary = ops.convolution(input.imag, weight.imag, None, *geometry)
+    mixed = ops.convolution(input.real + input.imag, weight.real + weight.imag, both, *geometry)
+    return ops.complex(real - imaginary, mixed - real - imaginary)
 
 
 def conv1d_padding(input, weight, bias, stride, padding, dilation, groups):
@@ -258,6 +267,12 @@ _EDGES = {"reflect": _reflect, "replicate": _replicate, "circular": _wrap_around
 
 def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
     _check_attention(query, key, value, attn_mask, is_causal)
+    if query.element_size() == 2:
+        wide = (tensor.to(float32) for tensor in (query, key, value))
+        mask = attn_mask.to(float32) if attn_mask is not None and attn_mask.is_floating_point() else attn_mask
+        return ops.scaled_dot_product_attention(
+            *wide, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+        ).to(query.dtype)
     if enable_gqa:
         key, value = (_repeat_heads(tensor, query.shape[-3]) for tensor in (key, value))
     if is_causal:

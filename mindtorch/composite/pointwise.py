@@ -97,6 +97,10 @@ def conj_physical(input: Tensor) -> Tensor:
     return ops._conj_physical(input) if input.is_complex() else input
 
 
+def conj_physical_(input: Tensor) -> Tensor:
+    return input.copy_(ops._conj_physical(input)) if input.is_complex() else input
+
+
 def where_condition(condition: Tensor) -> tuple[Tensor, ...]:
     """The indices of the elements that are set, one tensor per dimension."""
     if condition.ndim == 0:

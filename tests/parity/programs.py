@@ -1,7 +1,7 @@
 """Runs a small program with mindtorch and with torch, and compares everything that can be seen of it.
 
-A program is a function of the library. What it returns or raises, and what it warns of, must be the same: values, dtypes,
-shapes, strides, `requires_grad`, names of nodes, texts.
+A program is a function of the library. What it returns or raises, and what it warns of, must be the same: values,
+dtypes, shapes, strides, `requires_grad`, names of nodes, texts.
 """
 
 import re

@@ -327,7 +327,9 @@ def setup_context(T):
     methods = {
         "forward": staticmethod(lambda x, factor=2, unused=None: x * factor),
         "setup_context": staticmethod(setup),
-        "backward": staticmethod(lambda ctx, grad: (seen.append(ctx.saved_tensors), (grad * ctx.factor, None, None))[1]),
+        "backward": staticmethod(
+            lambda ctx, grad: (seen.append(ctx.saved_tensors), (grad * ctx.factor, None, None))[1]
+        ),
     }
     function = type("Custom", (T.autograd.Function,), methods)
     x = sample(T, 3)

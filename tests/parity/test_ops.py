@@ -71,7 +71,7 @@ def test_forward(op, dtype):
 
 def view_difference(actual, expected):
     for left, right in zip(tensors_in(mindtorch, actual), tensors_in(torch, expected), strict=True):
-        if left._is_view() != right._is_view():
+        if left._is_view() != right._is_view() and not right.is_conj():  # mindtorch conjugates at once
             return f"_is_view() {left._is_view()}, expected {right._is_view()}"
 
 

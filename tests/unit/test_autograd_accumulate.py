@@ -153,8 +153,16 @@ def test_create_graph_warns_of_the_cycle():
     ("value", "error", "text"),
     [
         (lambda: 3, TypeError, "assigned grad expected to be a Tensor or None but got grad of type int"),
-        (lambda: torch.ones(2), RuntimeError, r"attempting to assign a gradient of size '\[2\]' to a tensor of size '\[3\]'"),
-        (lambda: torch.ones(3, dtype=torch.float16), RuntimeError, "with dtype 'c10::Half' to a tensor with grad_dtype"),
+        (
+            lambda: torch.ones(2),
+            RuntimeError,
+            r"attempting to assign a gradient of size '\[2\]' to a tensor of size '\[3\]'",
+        ),
+        (
+            lambda: torch.ones(3, dtype=torch.float16),
+            RuntimeError,
+            "with dtype 'c10::Half' to a tensor with grad_dtype",
+        ),
         (lambda: torch.ones(3, device="meta"), RuntimeError, "device type 'meta' to a tensor with device type 'cpu'"),
     ],
 )

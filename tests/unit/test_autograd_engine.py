@@ -28,7 +28,9 @@ class TestValues:
         (y * y + y).sum().backward()
         assert x.grad.tolist() == [39]
 
-    @pytest.mark.parametrize(("one", "other"), [((3,), (4, 1, 3)), ((2, 1), (3,)), ((), (2, 2)), ((1, 3), (2, 3)), ((0, 3), (1, 3))])
+    @pytest.mark.parametrize(
+        ("one", "other"), [((3,), (4, 1, 3)), ((2, 1), (3,)), ((), (2, 2)), ((1, 3), (2, 3)), ((0, 3), (1, 3))]
+    )
     def test_broadcast_gradients_are_summed(self, one, other):
         x, y = torch.ones(one).requires_grad_(), torch.ones(other).requires_grad_()
         z = x * y

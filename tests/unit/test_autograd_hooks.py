@@ -146,7 +146,9 @@ class TestRetainGrad:
 
     def test_reading_the_grad_of_a_non_leaf_warns(self):
         y = leaf(1) * 2
-        with pytest.warns(UserWarning, match="The .grad attribute of a Tensor that is not a leaf Tensor is being accessed"):
+        with pytest.warns(
+            UserWarning, match="The .grad attribute of a Tensor that is not a leaf Tensor is being accessed"
+        ):
             assert y.grad is None
 
 

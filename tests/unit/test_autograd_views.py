@@ -58,10 +58,10 @@ class TestHistory:
     def test_second_derivative_through_a_written_view(self):
         x = leaf(1, 2)
         y = x.clone()
-        y.select(0, 0).mul_(y[1])
+        y.select(0, 0).mul_(x[1])
         first = torch.autograd.grad((y * y).sum(), x, create_graph=True)[0]
         assert first.tolist() == [8, 8]
-        assert torch.autograd.grad(first.sum(), x)[0].tolist() == [16, 14]
+        assert torch.autograd.grad(first.sum(), x)[0].tolist() == [16, 12]
 
     def test_a_view_of_other_elements(self):
         x = leaf(1, 2)
@@ -123,10 +123,10 @@ class TestVersions:
         y.add_(1)
         text = (
             r"one of the variables needed for gradient computation has been modified by an inplace operation: "
-            r"\[torch.FloatTensor \[2\]\], which is output 0 of Add, is at version 1; expected version 0 instead. "
+            r"\[torch.FloatTensor \[2\]\], which is output 0 of Exp, is at version 1; expected version 0 instead. "
             r"Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
             r"torch.autograd.set_detect_anomaly\(True, check_nan=False\)."
-        ).replace("output 0 of Add", "output 0 of Exp")
+        )
         with pytest.raises(RuntimeError, match=text):
             y.sum().backward()
 
@@ -163,7 +163,10 @@ class TestForbiddenWrites:
         ("mode", "text"),
         [
             (torch.no_grad, "A view was created in no_grad mode and is being modified inplace with grad mode enabled."),
-            (torch.inference_mode, "A view was created in inference mode and is being modified inplace in normal mode."),
+            (
+                torch.inference_mode,
+                "A view was created in inference mode and is being modified inplace in normal mode.",
+            ),
         ],
     )
     def test_views_made_in_a_mode(self, mode, text):
@@ -182,7 +185,9 @@ class TestForbiddenWrites:
         y = leaf(1, 2) * 2
         view = y.unbind()[1]
         y.mul_(2)
-        with pytest.raises(RuntimeError, match="Output 1 of Unbind is a view and its base or another view of its base has"):
+        with pytest.raises(
+            RuntimeError, match="Output 1 of Unbind is a view and its base or another view of its base has"
+        ):
             _ = view.grad_fn
 
     def test_nothing_is_checked_without_a_graph(self):
@@ -211,7 +216,9 @@ class TestFlags:
         assert not x.requires_grad and not (x * 2).requires_grad
         with pytest.raises(RuntimeError, match="requires_grad must be a bool"):
             x.requires_grad = 1
-        with pytest.raises(TypeError, match=r"requires_grad_\(\): argument 'requires_grad' \(position 1\) must be bool"):
+        with pytest.raises(
+            TypeError, match=r"requires_grad_\(\): argument 'requires_grad' \(position 1\) must be bool"
+        ):
             x.requires_grad_(1)
         with pytest.raises(RuntimeError, match="only Tensors of floating point dtype can require gradients"):
             torch.ones(2, dtype=torch.int64).requires_grad_()

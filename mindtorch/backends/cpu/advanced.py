@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import iterator
-from mindtorch.backends.geometry import contiguous_strides
+from mindtorch.backends.geometry import contiguous_strides, view_strides
 from mindtorch.backends.cpu.strided import allocate, strided, strides_of
 
 Array = np.ndarray
@@ -68,13 +68,22 @@ def pick(input: Array, resolved: Indices) -> Array:
     try:
         result = np.asarray(input[key_of(resolved)])
     except IndexError:
-        raise index_error(input.shape, resolved) from None
+        result = _nothing_picked(input, resolved)
     sources = (input, result, *[index for index in resolved if index is not None])
     if result.base is None and all(array.flags.c_contiguous for array in sources):
         return result
     copy = allocate(result.shape, _result_strides(input, resolved, result), input.dtype)
     copy[...] = result
     return copy
+
+
+def _nothing_picked(input: Array, resolved: Indices) -> Array:
+    """torch does not look at indices when other dimensions make the result empty."""
+    error = index_error(input.shape, resolved)
+    used = [dim for dim, index in enumerate(resolved) if index is not None]
+    if "broadcast" in str(error) or 0 not in [extent for dim, extent in enumerate(input.shape) if dim not in used]:
+        raise error
+    return np.empty(result_shape(input.shape, resolved), input.dtype)
 
 
 def index_error(shape: tuple[int, ...], resolved: Indices) -> Exception:
@@ -122,11 +131,12 @@ def _result_strides(input: Array, resolved: Indices, result: Array) -> tuple[int
     shape = result.shape
     indices = np.broadcast_arrays(*[index for index in resolved if index is not None])
     depth = indices[0].ndim
-    source = strided(input, shape, _arranged(resolved, list(strides_of(input)), [0] * depth))
-    zeros = [0] * input.ndim
-    operands = [source]
+    operands = [strided(input, shape, _arranged(resolved, list(strides_of(input)), [0] * depth))]
+    extents = _arranged(resolved, [1] * input.ndim, list(indices[0].shape))
     for index in indices:
-        operands.append(strided(index, shape, _arranged(resolved, zeros, list(index.strides))))
+        strides = view_strides(index.shape, index.strides, extents, 8) or contiguous_strides(extents, 8)
+        kept = [0 if extent == 1 != size else stride for stride, extent, size in zip(strides, extents, shape, strict=True)]
+        operands.append(strided(index, shape, tuple(kept)))
     strides = iterator.result_layout(operands)[1]
     if strides is None:
         return contiguous_strides(shape, input.itemsize)

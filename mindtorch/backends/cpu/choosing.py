@@ -79,16 +79,29 @@ def clamp(
         return clamp_min(input, min, out)
     if min is None:
         return clamp_max(input, max, out)
+    _check_clamp_in_place(out, input, min, max)
     op = _CLAMP if isinstance(min, Array) else _CLAMP_BY_NUMBERS
     return compute(op, (input, _checked_limit(input, min), _checked_limit(input, max)), out)
 
 
 def clamp_min(input: Array, min: Array | Number, out: Array | None = None) -> Array:
+    _check_clamp_in_place(out, input, min)
     return compute(_LOWER_LIMITS[isinstance(min, Array)], (input, _checked_limit(input, min)), out)
 
 
 def clamp_max(input: Array, max: Array | Number, out: Array | None = None) -> Array:
+    _check_clamp_in_place(out, input, max)
     return compute(_UPPER_LIMITS[isinstance(max, Array)], (input, _checked_limit(input, max)), out)
+
+
+def _check_clamp_in_place(out: Array | None, input: Array, *limits: Array | Number) -> None:
+    """Limits that are numbers have a text of their own for a result that does not fit."""
+    if out is not input or any(isinstance(limit, Array) for limit in limits):
+        return
+    dtype = common_dtype(input, *limits)
+    if dtype != input.dtype and dtype not in COMPLEX:
+        name = FROM_NUMPY[dtype].storage_name
+        raise RuntimeError(f"result type {name} can't be cast to the desired output type {c_name(out)}")
 
 
 def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
@@ -170,11 +183,9 @@ _LERP_BY_NUMBER = Op(
     refusals=not_implemented("lerp_kernel_scalar", *INTEGRAL_OR_BOOL),
     exact_numbers=True,
 )
-_LERP = Op(
-    loops(arithmetic.lerp, _FLOAT_OR_COMPLEX),
-    refusals=not_implemented("lerp_kernel_tensor", *INTEGRAL_OR_BOOL),
-    same_dtype_out=True,
-)
+_NO_LERP = not_implemented("lerp_kernel_tensor", *INTEGRAL_OR_BOOL)
+_LERP_BY_0_DIM = Op(loops(arithmetic.lerp, _FLOAT_OR_COMPLEX), refusals=_NO_LERP)
+_LERP = Op(loops(arithmetic.lerp, _FLOAT_OR_COMPLEX), refusals=_NO_LERP, same_dtype_out=True)
 _ADDCMUL = Op(loops(arithmetic.addcmul, NUMBERS), refusals=not_implemented("addcmul_cpu_out", BOOL))
 _ADDCDIV = Op(loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX))
 
@@ -183,7 +194,7 @@ def lerp(input: Array, end: Array, weight: Array | Number, out: Array | None = N
     _expect_dtype_of(input, end, "end")
     if isinstance(weight, Array):
         _expect_dtype_of(input, weight, "weight")
-        return compute(_LERP, (input, end, weight), out)
+        return compute(_LERP if weight.ndim else _LERP_BY_0_DIM, (input, end, weight), out)
     if not is_integral(input.dtype):
         fitting(weight, widened(input.dtype))
     return compute(_LERP_BY_NUMBER, (input, end, weight), out)

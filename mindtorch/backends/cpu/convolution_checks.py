@@ -58,6 +58,25 @@ def check_input(
         raise RuntimeError(
             f"Input type ({checks.c_name(input)}) and bias type ({checks.c_name(bias)}) should be the same"
         )
+    if not _has_kernel(input.dtype, geometry, transposed):
+        raise checks.not_implemented(_kernel_name(geometry, transposed), input)
+
+
+def _has_kernel(dtype: np.dtype, geometry: Geometry, transposed: bool) -> bool:
+    """torch convolves small integers only in the plainest way, complex numbers and booleans not at all."""
+    if dtype.kind in "iu" and dtype != np.int64:
+        return not transposed and max(geometry.dilation) == 1
+    return dtype.kind not in "bc"
+
+
+def _kernel_name(geometry: Geometry, transposed: bool) -> str:
+    """Which of torch's kernels would compute this; it treats one dimension as two."""
+    dims = max(2, len(geometry.stride))
+    if transposed:
+        return f"slow_conv_transpose{dims}d_out_cpu"
+    if max(geometry.dilation) > 1:
+        return "slow_conv_dilated<>"
+    return "slow_conv2d_cpu" if dims == 2 else "compute_columns3d"
 
 
 def _check_geometry(geometry: Geometry) -> None:

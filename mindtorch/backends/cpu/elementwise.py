@@ -14,6 +14,7 @@ import numpy as np
 
 from mindtorch import iterator, state
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
+from mindtorch.backends.cpu.refusals import Refusal
 from mindtorch.backends.cpu.strided import allocate
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, common_dtype
@@ -21,7 +22,6 @@ from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, IN
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]
 Loop = Callable[..., Array]
-Refusal = Callable[[NumpyDtype], Exception]
 
 FLOATS = (FLOAT, DOUBLE)
 NUMBERS = (*INTEGRAL, *FLOATS, *COMPLEX)
@@ -173,6 +173,9 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
         if out is operands[0] and op.result_dtype is None and all([are_apart(out, each) for each in operands]):
             return quiet(loop, *operands, *params, out=out)
     plan = _plan_of(op, operands)
+    refusal = op.refusals.get(plan.dtype)
+    if refusal is not None and refusal.early:
+        raise refusal(plan.dtype)
     if out is None:
         target = plan.new_array()
     else:
@@ -180,8 +183,8 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
             _check_same_dtype(out, plan.result_dtype)
         arrays = [operand for operand in operands if hasattr(operand, "ndim")]
         target = destination(arrays, plan.dtype, plan.result_dtype, out)
-    if plan.dtype in op.refusals:
-        raise op.refusals[plan.dtype](plan.dtype)
+    if refusal is not None:
+        raise refusal(plan.dtype)
     inputs = [_convert(operand, plan.dtype, plan.working, op.exact_numbers) for operand in operands]
     may_overlap = out is not None and not all([out is each or are_apart(out, each) for each in inputs])
     _run(op.loops[plan.working], (*inputs, *params), target, plan.result_dtype, may_overlap)
@@ -253,11 +256,9 @@ def _convert(operand: Any, dtype: NumpyDtype, working: NumpyDtype, exact_numbers
     """An operand as an array of the dtype in which the op computes."""
     if not hasattr(operand, "ndim"):
         return constant(operand, working) if exact_numbers else constant(operand, dtype).astype(working, copy=False)
-    if operand.dtype == working:
-        return operand
     if operand.dtype != dtype and not (exact_numbers and operand.ndim == 0):
         operand = quiet(operand.astype, dtype)
-    return quiet(operand.astype, working, copy=False)
+    return operand if operand.dtype == working else quiet(operand.astype, working)
 
 
 def destination(arrays: list[Array], dtype: NumpyDtype, result_dtype: NumpyDtype, out: Array | None) -> Array:

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from mindtorch.backends.cpu import checks
-from mindtorch.backends.cpu.precision import deliver, deliver_all, widen
+from mindtorch.backends.cpu.precision import deliver, deliver_all, deliver_cast, widen
 from mindtorch.backends.cpu.quiet import quiet
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -182,7 +182,7 @@ def _mse_gradient(
 ) -> np.ndarray:
     slope = _difference(input, target)
     slope *= _mean_factor(2.0, slope.size, reduction)
-    return deliver(slope * widen(grad_output), _result_like(input, target), out)
+    return deliver_cast(np.asarray(slope * widen(grad_output)), _result_like(input, target), out)
 
 
 def smooth_l1_loss(input, target, reduction, beta, out=None):
@@ -219,7 +219,7 @@ def _smooth_l1_gradient(
     difference = _difference(input, target)
     slope = np.clip(difference / beta, -1, 1) if beta else np.sign(difference)
     slope *= _mean_factor(1.0, slope.size, reduction)
-    return deliver(slope * widen(grad_output), _result_like(input, target), out)
+    return deliver_cast(np.asarray(slope * widen(grad_output)), _result_like(input, target), out)
 
 
 def binary_cross_entropy(input, target, weight, reduction, out=None):
@@ -317,4 +317,4 @@ def _finish(losses: np.ndarray, reduction: int, like: np.ndarray, out: np.ndarra
         losses = _total(losses)
     elif reduction == MEAN:
         losses = np.divide(_total(losses), losses.size, dtype=losses.dtype)
-    return deliver(np.asarray(losses), like, out)
+    return deliver_cast(np.asarray(losses), like, out)

@@ -70,7 +70,7 @@ def _convolution_grads(
 
 
 def max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out=None):
-    if input.dtype.kind == "b":
+    if input.dtype.kind in "bc":
         raise checks.not_implemented("max_pool2d", input)
     window = pooling.window_of(input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode)
     values, indices = quiet(pooling.maximum, widen(input), window)
@@ -114,6 +114,8 @@ def _average_window(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> tuple[pooling.Window, np.ndarray | int]:
+    if not (checks.is_float(input) or input.dtype == np.int64):
+        raise checks.not_implemented("avg_pool2d", input)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     window = pooling.window_of(input, "avg_pool2d", kernel_size, stride, padding, [1], ceil_mode)

@@ -182,7 +182,8 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
         return _power_of_number(input, exponent, out)
     if isinstance(exponent, Array):
         return compute(_POW, (input, exponent), out)
-    if input.dtype in _FLOAT_OR_COMPLEX and exponent in _POWERS and not isinstance(exponent, complex):
+    keeps_dtype = input.dtype in _FLOAT_OR_COMPLEX and (out is None or out.dtype == input.dtype)
+    if keeps_dtype and exponent in _POWERS and not isinstance(exponent, complex):
         return _POWERS[exponent](input, out)
     dtype = common_dtype(input, exponent)
     if dtype in INTEGRAL and exponent.real < 0:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mindtorch.backends.cpu.checks import c_name
+from mindtorch.iterator import needs_resize
+
 Arrays = tuple[np.ndarray | None, ...]
 
 
@@ -15,11 +18,22 @@ def widen(array: np.ndarray | None) -> np.ndarray | None:
 
 
 def deliver(array: np.ndarray, like: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """A computed array as the result: written to out, or in the dtype of an input."""
-    if out is not None:
-        out[...] = array
-        return out
-    return np.asarray(array, like.dtype)
+    """A computed array as the result: in the dtype of an input, or written to out, which must be of that dtype."""
+    if out is None:
+        return np.asarray(array, like.dtype)
+    if out.dtype != like.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {c_name(like)}, but got {c_name(out)} instead")
+    return deliver_cast(array, like, out)
+
+
+def deliver_cast(array: np.ndarray, like: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Like `deliver`, for the kernels that write to an out of any dtype."""
+    if out is None:
+        return np.asarray(array, like.dtype)
+    if needs_resize(out, array.shape):
+        return np.asarray(array, out.dtype)
+    out[...] = array
+    return out
 
 
 def deliver_all(arrays: Arrays, like: np.ndarray, outs: Arrays | None = None) -> Arrays:

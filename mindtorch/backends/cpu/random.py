@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends import geometry
+from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name
 from mindtorch.backends.cpu.fused import fused_multiply_add
 from mindtorch.backends.cpu.normal import BLOCK, normal_from_pairs, transform_blocks
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.generator import Generator, default_generator
 
 Array = np.ndarray
@@ -260,5 +260,5 @@ def _fill_order(input: Array) -> Any:
 def _fill(input: Array, numbers: Array) -> Array:
     """Writes a 1-D array of numbers to `input`, in the order of its memory."""
     target = input if input.flags.c_contiguous else input.transpose(_fill_order(input))
-    quiet(np.copyto, target, numbers.reshape(target.shape), casting="unsafe")
+    np.copyto(target, cast(numbers, input.dtype).reshape(target.shape))
     return input

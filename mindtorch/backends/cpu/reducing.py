@@ -26,9 +26,14 @@ def scalar_name(dtype: NumpyDtype) -> str:
 def as_computed(input: Array, dtype: NumpyDtype) -> Array:
     """The operand converted to `dtype`, and from there to the dtype in which that is computed."""
     if input.dtype != dtype:
-        input = quiet(input.astype, dtype)
+        input = quiet(_real_if(input, dtype).astype, dtype)
     working = widened(dtype)
     return input if working == dtype else input.astype(working)
+
+
+def _real_if(array: Array, dtype: NumpyDtype) -> Array:
+    """The real part, when that is all that `dtype` can hold."""
+    return array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
 
 
 def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
@@ -37,7 +42,7 @@ def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
     if out is not None:
         if iterator.needs_resize(out, result.shape):
             out = np.empty(result.shape, out.dtype)
-        quiet(np.copyto, out, result, casting="unsafe")
+        quiet(np.copyto, out, _real_if(result, out.dtype), casting="unsafe")
         return out
     if result.dtype != dtype:
         result = quiet(result.astype, dtype, order="C")

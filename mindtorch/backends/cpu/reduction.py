@@ -36,6 +36,7 @@ from mindtorch.promotion import (
     FLOAT,
     INT64,
     UINT8,
+    can_convert,
     float_of,
     is_integral,
     promote,
@@ -182,11 +183,22 @@ def _check_equal_dtypes(input: Array, out: Array | None) -> None:
 
 
 def max(input: Array, out: Array | None = None) -> Array:
+    _check_convertible(input, out)
     return store(_extreme("max", np.maximum, _NO_MAX_ALL, input, None, False), input.dtype, out)
 
 
 def min(input: Array, out: Array | None = None) -> Array:
+    _check_convertible(input, out)
     return store(_extreme("min", np.minimum, _NO_MIN_ALL, input, None, False), input.dtype, out)
+
+
+def _check_convertible(input: Array, out: Array | None) -> None:
+    if out is not None and not can_convert(input.dtype, out.dtype):
+        raise RuntimeError(
+            "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but "
+            "got false.  (Could this error message be improved?  If so, please report an enhancement request to "
+            "PyTorch.)"
+        )
 
 
 Pair = tuple[Array, Array]

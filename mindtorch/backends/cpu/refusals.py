@@ -1,6 +1,6 @@
 """Which dtypes torch's kernels refuse, and how each says so."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,29 +8,38 @@ import numpy as np
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.promotion import BOOL, COMPLEX, FLOATING, INTEGRAL
 
-Refusals = dict[np.dtype[Any], Callable[[np.dtype[Any]], Exception]]
-
 INTEGRAL_OR_BOOL = (BOOL, *INTEGRAL)
 ONLY_FLOATING = (*INTEGRAL_OR_BOOL, *COMPLEX)
 ONLY_INTEGRAL = (*FLOATING, *COMPLEX)
 
 
-def not_implemented(kernel: str, *refused: np.dtype[Any]) -> Refusals:
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The exception for a dtype, `{dtype}` in the text standing for its name.
+
+    `early`: the op itself refuses, before it looks at `out`; otherwise it is the kernel that is missing in the end.
+    """
+
+    kind: type[Exception]
+    text: str
+    early: bool
+
+    def __call__(self, dtype: np.dtype[Any]) -> Exception:
+        return self.kind(self.text.replace("{dtype}", FROM_NUMPY[dtype].storage_name))
+
+
+Refusals = dict[np.dtype[Any], Refusal]
+
+
+def not_implemented(kernel: str, *dtypes: np.dtype[Any]) -> Refusals:
     """The text of a kernel that is not compiled for a dtype."""
-
-    def refusal(dtype: np.dtype[Any]) -> Exception:
-        return NotImplementedError(f"\"{kernel}\" not implemented for '{FROM_NUMPY[dtype].storage_name}'")
-
-    return dict.fromkeys(refused, refusal)
+    refusal = Refusal(NotImplementedError, f"\"{kernel}\" not implemented for '{{dtype}}'", early=False)
+    return dict.fromkeys(dtypes, refusal)
 
 
-def refused(kind: type[Exception], text: str, *refused_dtypes: np.dtype[Any]) -> Refusals:
-    """A text of the op's own; `{dtype}` in it stands for the name of the dtype."""
-
-    def refusal(dtype: np.dtype[Any]) -> Exception:
-        return kind(text.replace("{dtype}", FROM_NUMPY[dtype].storage_name))
-
-    return dict.fromkeys(refused_dtypes, refusal)
+def refused(kind: type[Exception], text: str, *dtypes: np.dtype[Any]) -> Refusals:
+    """A text of the op's own."""
+    return dict.fromkeys(dtypes, Refusal(kind, text, early=True))
 
 
 def no_complex(op: str) -> Refusals:

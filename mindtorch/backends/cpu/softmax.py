@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.elementwise import BLOCK, FLOATS
 from mindtorch.backends.cpu.quiet import quiet
-from mindtorch.backends.cpu.reducing import as_computed, one_dim, store
+from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.promotion import BFLOAT16, HALF
@@ -49,6 +49,7 @@ def _run(name: str, step: Step, inputs: tuple[Array, ...], dim: int, half_to_flo
         raise RuntimeError(f"{name} with half to float conversion is not supported on CPU")
     first, axis = one_dim(inputs[0], dim)
     dtype = first.dtype
+    check_out_dtype(out, dtype)
     if out is None and dtype in FLOATS and 0 < first.size <= BLOCK and all(each.flags.c_contiguous for each in inputs):
         result = np.empty(first.shape, dtype)
         quiet(step, result, *[each.reshape(first.shape) for each in inputs], axis=axis)
