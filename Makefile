@@ -35,10 +35,7 @@ $(DEV): pyproject.toml setup.py | $(PY)
 	$(PY) -m pip install --disable-pip-version-check -q -e ".[dev]"
 	@touch $@
 
-# The CPU build of torch is a tenth of the size of the one on PyPI, so that one is asked for first.
 $(PEER): $(DEV)
-	$(PY) -m pip install --disable-pip-version-check -q --no-deps --retries 1 \
-	    --index-url https://download.pytorch.org/whl/cpu torch==2.13.0+cpu || echo "No CPU build there: torch comes from PyPI"
 	$(PY) -m pip install --disable-pip-version-check -q -e ".[dev,peer]"
 	@touch $@
 
@@ -85,8 +82,8 @@ wheel: $(DEV) ## build dist/ (the wheel through the sdist) and test the wheel in
 	$(PY) -m build
 	$(PYTEST) -m wheel tests/packaging
 
-diff: $(DEV) ## what the schemas and formulas changed since BASE (default origin/main)
-	$(PY) -m codegen diff $(BASE)
+diff: ## which schemas and formulas changed since BASE (default origin/main)
+	git --no-pager diff --unified=0 $(BASE) -- generated/schemas.py derivatives.yaml
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

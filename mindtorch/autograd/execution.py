@@ -171,6 +171,7 @@ def _run(task: Pass) -> None:
     """Run the nodes in order. The innermost loop of training: straight-line on purpose."""
     nodes, incoming, reachable, keep_graph = task.nodes, task.incoming, task.wanted, task.keep_graph
     watched = state.anomaly_enabled or bool(task.captures)
+    add = _add_recorded if _thread.grad_enabled else _add
     arrived: dict[Any, list] = {}  # node -> the gradients of its outputs, so far
     ready: list[Any] = []  # leaves for which all gradients have come
     sums: set[tuple] = set()  # the edges whose gradient was added up here, so that more can be added in place
@@ -203,7 +204,7 @@ def _run(task: Pass) -> None:
                 if slots is None:
                     arrived[target] = slots = [None] * len(metadata)
                 earlier = slots[output_nr]
-                slots[output_nr] = grad if earlier is None else _add(earlier, grad, edge, sums)
+                slots[output_nr] = grad if earlier is None else add(earlier, grad, edge, sums)
             if target.accumulates:
                 left = incoming[target] = incoming[target] - 1
                 if not left:
@@ -216,12 +217,17 @@ def _run(task: Pass) -> None:
             ready.clear()
 
 
+def _add_recorded(earlier: Any, grad: Any, edge: tuple, sums: set[tuple]) -> Tensor:
+    """The sum of two gradients of the same output, as an op. A dense one comes first: sparse + dense is not defined."""
+    return grad + earlier if earlier.is_sparse else earlier + grad
+
+
 def _add(earlier: Tensor, grad: Tensor, edge: tuple, sums: set[tuple]) -> Tensor:
-    """The sum of two gradients of the same output. Unless it is recorded, it is made once and then added to."""
+    """The same when nothing is recorded: a sum is made once, and further gradients are added in place."""
     array, other = earlier._array, grad._array
     kind = type(array)
-    if _thread.grad_enabled or type(other) is not kind:
-        return grad + earlier if earlier.is_sparse else earlier + grad  # sparse + dense is not defined
+    if type(other) is not kind:
+        return _add_recorded(earlier, grad, edge, sums)
     if edge in sums:
         _add_kernels[kind](array, other, 1, array)
         return earlier

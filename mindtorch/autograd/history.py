@@ -27,15 +27,16 @@ def edge_of(tensor: Any) -> Any:
         return edge
     meta = tensor._meta
     if meta.base is not None:
-        _follow_base(tensor, meta)
-        if meta.edge is not None:
-            return meta.edge
-    return _leaf_edge(tensor, meta) if _is_leaf_with_grad(meta) else None
+        return _edge_of_view(tensor, meta)
+    return _leaf_edge(tensor, meta) if meta.requires_grad else None
 
 
-def _is_leaf_with_grad(meta: AutogradMeta) -> bool:
+def _edge_of_view(view: Tensor, meta: ViewMeta) -> Any:
     """A view without a node of its own (it was made in no_grad mode) is a leaf that requires grad as its base does."""
-    return meta.requires_grad or (meta.base is not None and edge_of(meta.base) is not None)
+    _follow_base(view, meta)
+    if meta.edge is not None:
+        return meta.edge
+    return _leaf_edge(view, meta) if meta.requires_grad or edge_of(meta.base) is not None else None
 
 
 def edges_of(tensors: Iterable[Any]) -> tuple:
