@@ -11,7 +11,6 @@ import numpy as np
 
 from mindtorch import errors, state
 from mindtorch.backends.cpu.casting import checked_number
-from mindtorch.backends.geometry import slice_bounds
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.nested_data import read
@@ -102,11 +101,9 @@ def _sliced(view: Tensor, dim: int, part: slice) -> Tensor:
     """The part of a dimension; the view itself when that is all of it."""
     if part == _ALL:
         return view
-    if part.step in (None, 1) and not isinstance(part.step, Tensor):
-        extent = view._array.shape[dim]
-        start, stop = (None if end is None else _slice_index(end) for end in (part.start, part.stop))
-        if slice_bounds(extent, start, stop) == (0, extent):
-            return view
+    start, stop, step = (end if end is None else _slice_index(end) for end in (part.start, part.stop, part.step))
+    if not start and step in (None, 1) and (stop is None or stop >= view._array.shape[dim]):
+        return view
     return _slice(view, dim, part)
 
 

@@ -276,9 +276,9 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
     view._version_counter = counter
     view._edge = ASK
     view._meta = own
+    own.version = counter[0]
     if node is not None:
         own.edge = (node, 0)
-        own.version = counter[0]
         node.input_metadata = ((array.shape, array.dtype),)
     elif not _thread.grad_enabled or _thread.inference:
         own.creation = _stricter(own.creation, DEFAULT)

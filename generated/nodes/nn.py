@@ -48,6 +48,8 @@ class ConvolutionBackwardBackward0(Node):
     saved = ("grad_output", "input", "weight")
 
     def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None, None, None)
         grad_output = unpack(node.grad_output_saved, node)
         input = unpack(node.input_saved, node)
         weight = unpack(node.weight_saved, node)
@@ -205,6 +207,8 @@ class NativeBatchNormBackwardBackward0(Node):
     saved = ("grad_out", "input", "weight", "running_mean", "running_var", "save_mean", "save_invstd")
 
     def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None, None, None)
         grad_out = unpack(node.grad_out_saved, node)
         input = unpack(node.input_saved, node)
         weight = unpack(node.weight_saved, node)
@@ -259,6 +263,8 @@ class NativeLayerNormBackwardBackward0(Node):
     saved = ("grad_out", "input", "weight", "mean", "rstd")
 
     def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None, None, None)
         grad_out = unpack(node.grad_out_saved, node)
         input = unpack(node.input_saved, node)
         weight = unpack(node.weight_saved, node)

@@ -135,6 +135,8 @@ class SplitBackward0(Node):
     """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"""
 
     def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
         return (split_backward(grads, node.self_shape, node.split_size, node.dim),)
 
 
@@ -142,6 +144,8 @@ class SplitWithSizesBackward0(Node):
     """split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"""
 
     def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
         return (split_with_sizes_backward(grads, node.self_shape, node.split_sizes, node.dim),)
 
 
@@ -149,6 +153,8 @@ class UnbindBackward0(Node):
     """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
 
     def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
         return (unbind_backward(grads, node.self_shape, node.dim),)
 
 

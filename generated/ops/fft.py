@@ -182,7 +182,7 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "fft_fft", "dim", 3)
     refuse_grad("fft_fft", input, out)
-    return write_out(out, composite.fft(input, n, dim, norm))
+    return composite.fft_out(input, n, dim, norm, out=out)
 
 
 def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -215,7 +215,7 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "fft_ifft", "dim", 3)
     refuse_grad("fft_ifft", input, out)
-    return write_out(out, composite.ifft(input, n, dim, norm))
+    return composite.ifft_out(input, n, dim, norm, out=out)
 
 
 def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
@@ -248,7 +248,7 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "fft_rfft", "dim", 3)
     refuse_grad("fft_rfft", input, out)
-    return write_out(out, composite.rfft(input, n, dim, norm))
+    return composite.rfft_out(input, n, dim, norm, out=out)
 
 
 def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):

@@ -1429,7 +1429,7 @@ def conj_physical_(input):
         return call(conj_physical_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(conj_physical_, input)
-    return write_back(input, composite.conj_physical(input))
+    return composite.conj_physical_(input)
 
 
 def conj_physical_out(input, *, out):

@@ -303,9 +303,7 @@ def select(shape: Ints, strides: Ints, unit: int, dim: int, index: int) -> Geome
     dim = wrap_dim(dim, len(shape))
     extent = shape[dim]
     if not -extent <= index < extent:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {dim}"
-        )
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {dim}")
     offset = (index + extent if index < 0 else index) * strides[dim]
     return (*shape[:dim], *shape[dim + 1 :]), (*strides[:dim], *strides[dim + 1 :]), offset
 
@@ -417,13 +415,9 @@ def as_strided(size: Ints, stride: Ints, offset: int, unit: int, storage_bytes: 
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(each < 0 for each in stride):
-        raise RuntimeError(
-            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
-        )
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     if any(each < 0 for each in size):
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
-        )
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if 0 in size:

@@ -26,9 +26,7 @@ def einsum(equation, tensors, path=None):
         raise RuntimeError("einsum(): must provide at least one operand")
     parsed = parse(equation, [tensor.ndim for tensor in tensors])
     labels = _common_order(parsed)
-    operands = [
-        _aligned(tensor, own, labels) for tensor, own in zip(tensors, parsed.operands, strict=True)
-    ]
+    operands = [_aligned(tensor, own, labels) for tensor, own in zip(tensors, parsed.operands, strict=True)]
     _check_sizes(tensors, parsed.operands)
     return _contracted(operands, len(parsed.output), path)
 
@@ -181,7 +179,9 @@ def _contracted(operands: list[Tensor], kept: int, path: Sequence[int] | None) -
         del steps[:2]
         pair = [operands.pop(place) for place in sorted((first, second), reverse=True)][::-1]
         left, right = _contract_pair(pair[0], pair[1], operands, kept)
-        operands.insert(len(operands) if path else 0, multiply_and_sum(left, right, _shared(left, right, operands, kept)))
+        operands.insert(
+            len(operands) if path else 0, multiply_and_sum(left, right, _shared(left, right, operands, kept))
+        )
     result = operands[0]
     if rank == kept:
         return result
@@ -221,13 +221,17 @@ def multiply_and_sum(left: Tensor, right: Tensor, summed: Sequence[int]) -> Tens
     both = [dim for dim in dims if dim not in summed and left.size(dim) != 1 and right.size(dim) != 1]
     left_only = [dim for dim in dims if dim not in summed and dim not in both and left.size(dim) != 1]
     right_only = [dim for dim in dims if dim not in summed and dim not in both and dim not in left_only]
+    if left_only and right_only and right_only[-1] < left_only[-1]:  # then the result needs no permutation
+        left, right, left_only, right_only = right, left, right_only, left_only
     sizes = {dim: max(left.size(dim), right.size(dim)) if dim in both else 1 for dim in dims}
     sizes |= {dim: left.size(dim) for dim in (*left_only, *summed)} | {dim: right.size(dim) for dim in right_only}
 
     def count(group: Sequence[int]) -> int:
         return prod([sizes[dim] for dim in group])
 
-    first = left.permute((*both, *left_only, *summed, *right_only)).reshape((count(both), count(left_only), count(summed)))
+    first = left.permute((*both, *left_only, *summed, *right_only)).reshape(
+        (count(both), count(left_only), count(summed))
+    )
     second = right.permute((*both, *summed, *right_only, *left_only)).reshape(
         (count(both), count(summed), count(right_only))
     )

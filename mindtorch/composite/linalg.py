@@ -17,9 +17,7 @@ def matmul(input, other):
     if ranks == (2, 2):
         return ops.mm(input, other)
     if 0 in ranks:
-        raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {ranks[0]}D and {ranks[1]}D"
-        )
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {ranks[0]}D and {ranks[1]}D")
     small = _SMALL_PRODUCTS.get(ranks)
     if small is not None:
         return small(input, other)

@@ -129,9 +129,7 @@ def normal_float_tensor(mean, std, generator=None):
     return ops.empty_like(std).normal_(generator=generator).mul_(std).add_(mean)
 
 
-def normal_float_float(
-    mean, std, size, generator=None, dtype=None, layout=None, device=None, pin_memory=None
-):
+def normal_float_float(mean, std, size, generator=None, dtype=None, layout=None, device=None, pin_memory=None):
     return _empty(size, dtype, layout, device, pin_memory).normal_(mean, std, generator=generator)
 
 

@@ -143,9 +143,7 @@ def narrow(input, dim, start, length):
         raise RuntimeError("narrow(): length must be non-negative.")
     extent = input._array.shape[geometry.wrap_dim(dim, input.ndim)]
     if not -extent <= start <= extent:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-extent}, {extent}], but got {start})"
-        )
+        raise IndexError(f"start out of range (expected to be in range of [{-extent}, {extent}], but got {start})")
     first = start + extent if start < 0 else start
     if first + length > extent:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({extent}).")

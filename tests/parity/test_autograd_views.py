@@ -301,6 +301,16 @@ def a_view_made_in_no_grad_is_a_leaf(T):
 
 
 @program
+def views_of_a_base_that_was_written_before(T):
+    base = T.ones(2)
+    base.add_(1)
+    early = base[0]
+    base.requires_grad_()
+    unrecorded = in_no_grad(T, base, lambda base: base[1])
+    return early.requires_grad, early.grad_fn, unrecorded.requires_grad, (unrecorded * 2).requires_grad
+
+
+@program
 def inference_tensors(T):
     with T.inference_mode():
         x = T.ones(3)

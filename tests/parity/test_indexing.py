@@ -102,11 +102,18 @@ def test_read(seed):
         results = []
         for T in (mindtorch, torch):
             x = source(T, shape, transposed, requires_grad=True)
-            found, error = outcome(lambda T=T, x=x: x[subscript(T)])
+            found, error = outcome(lambda index=subscript(T), x=x: x[index])
             if error is None:
                 found.sum().backward()
                 strides = found.stride() if found.numel() else None
-                found = (found.tolist(), tuple(found.shape), strides, found._is_view(), found.grad_fn.name(), x.grad.tolist())
+                found = (
+                    found.tolist(),
+                    tuple(found.shape),
+                    strides,
+                    found._is_view(),
+                    found.grad_fn.name(),
+                    x.grad.tolist(),
+                )
             results.append((found, error))
         assert results[0] == results[1], (shape, transposed, subscript(torch))
 
@@ -118,7 +125,7 @@ def test_write_number(seed):
         results = []
         for T in (mindtorch, torch):
             x = source(T, shape, transposed)
-            _, error = outcome(lambda T=T, x=x: x.__setitem__(subscript(T), 7))
+            _, error = outcome(lambda index=subscript(T), x=x: x.__setitem__(index, 7))
             results.append(error or (x.tolist(), x._version))  # torch may write a part before it raises
         assert results[0] == results[1], (shape, transposed, subscript(torch))
 
@@ -133,7 +140,7 @@ def test_write_gradient(seed):
             x = source(T, shape, transposed, requires_grad=True)
             value = T.tensor(2.0, requires_grad=True)
             y = x * 3
-            _, error = outcome(lambda T=T, y=y, value=value: y.__setitem__(subscript(T), value))
+            _, error = outcome(lambda index=subscript(T), y=y, value=value: y.__setitem__(index, value))
             if error is None:
                 y.sum().backward()
             grads = (x.grad, value.grad)

@@ -35,7 +35,9 @@ class TestGenerator:
         second = torch.rand(5, generator=torch.Generator().manual_seed(3))
         assert first.tolist() == second.tolist()
 
-    @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g)), lambda g: g.clone_state()])
+    @pytest.mark.parametrize(
+        "duplicate", [copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g)), lambda g: g.clone_state()]
+    )
     def test_copies_go_on_alike(self, duplicate):
         generator = torch.Generator().manual_seed(1)
         torch.randn(3, generator=generator)  # leaves a number of a pair over

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from mindtorch import iterator
-from mindtorch.backends.geometry import contiguous_strides, view_strides
 from mindtorch.backends.cpu.strided import allocate, strided, strides_of
+from mindtorch.backends.geometry import contiguous_strides, view_strides
 
 Array = np.ndarray
 Indices = Sequence[Array | None]
@@ -34,7 +34,15 @@ def resolve(shape: tuple[int, ...], indices: Indices) -> list[Array | None]:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if len(resolved) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(resolved)})")
+    if 0 in shape and _picks_from_nothing(shape, resolved):
+        raise index_error(shape, resolved)
     return resolved
+
+
+def _picks_from_nothing(shape: tuple[int, ...], resolved: Indices) -> bool:
+    """Whether an index has elements while its dimension has none; NumPy lets that pass when the result is empty."""
+    pairs = zip(resolved, shape, strict=False)
+    return any(index is not None and index.size and not extent for index, extent in pairs)
 
 
 def _places(mask: Array, shape: tuple[int, ...], dim: int) -> tuple[Array, ...]:
@@ -68,7 +76,8 @@ def pick(input: Array, resolved: Indices) -> Array:
     try:
         result = np.asarray(input[key_of(resolved)])
     except IndexError:
-        result = _nothing_picked(input, resolved)
+        check_nothing_is_picked(input.shape, resolved)
+        result = np.empty(result_shape(input.shape, resolved), input.dtype)
     sources = (input, result, *[index for index in resolved if index is not None])
     if result.base is None and all(array.flags.c_contiguous for array in sources):
         return result
@@ -77,13 +86,14 @@ def pick(input: Array, resolved: Indices) -> Array:
     return copy
 
 
-def _nothing_picked(input: Array, resolved: Indices) -> Array:
-    """torch does not look at indices when other dimensions make the result empty."""
-    error = index_error(input.shape, resolved)
-    used = [dim for dim, index in enumerate(resolved) if index is not None]
-    if "broadcast" in str(error) or 0 not in [extent for dim, extent in enumerate(input.shape) if dim not in used]:
-        raise error
-    return np.empty(result_shape(input.shape, resolved), input.dtype)
+def check_nothing_is_picked(shape: tuple[int, ...], resolved: Indices) -> None:
+    """After NumPy refused: torch does not look at indices when other dimensions make the result empty."""
+    try:
+        _broadcast_shape(resolved)
+    except ValueError:
+        raise index_error(shape, resolved) from None
+    if 0 not in [extent for dim, extent in enumerate(shape) if dim >= len(resolved) or resolved[dim] is None]:
+        raise index_error(shape, resolved)
 
 
 def index_error(shape: tuple[int, ...], resolved: Indices) -> Exception:
@@ -105,7 +115,7 @@ def check_bounds(shape: tuple[int, ...], resolved: Indices) -> None:
     """For writes that compute places themselves, where an index too large would hit another element."""
     for index, extent in zip(resolved, shape, strict=False):
         if index is not None and index.size and (index.min() < -extent or index.max() >= extent):
-            raise index_error(shape, resolved)
+            raise IndexError
 
 
 def result_shape(shape: tuple[int, ...], resolved: Indices) -> tuple[int, ...]:
@@ -135,7 +145,9 @@ def _result_strides(input: Array, resolved: Indices, result: Array) -> tuple[int
     extents = _arranged(resolved, [1] * input.ndim, list(indices[0].shape))
     for index in indices:
         strides = view_strides(index.shape, index.strides, extents, 8) or contiguous_strides(extents, 8)
-        kept = [0 if extent == 1 != size else stride for stride, extent, size in zip(strides, extents, shape, strict=True)]
+        kept = [
+            0 if extent == 1 != size else stride for stride, extent, size in zip(strides, extents, shape, strict=True)
+        ]
         operands.append(strided(index, shape, tuple(kept)))
     strides = iterator.result_layout(operands)[1]
     if strides is None:

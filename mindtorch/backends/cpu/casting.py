@@ -35,9 +35,7 @@ def cast(array: Array, dtype: np.dtype) -> Array:
 
 
 def _warn_imaginary_lost() -> None:
-    warnings.warn(
-        "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
-    )
+    warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2)
 
 
 def copy_into(target: Array, source: Array) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindtorch import iterator, state
 from mindtorch.backends import geometry
-from mindtorch.backends.cpu.casting import cast, checked_number, copy_into, deliver
+from mindtorch.backends.cpu.casting import checked_number, copy_into, deliver
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
 from mindtorch.backends.cpu.strided import allocate, strides_of
@@ -46,9 +46,7 @@ def empty_strided(size, stride, dtype=None, layout=None, device=None, pin_memory
         )
     geometry.check_sizes(size)
     if any(each < 0 for each in stride):
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
-        )
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     wanted = _numpy(dtype)
     return allocate(tuple(size), tuple([each * wanted.itemsize for each in stride]), wanted)
 
@@ -210,9 +208,7 @@ def _fetched(src: Any) -> Array:
     return src.to_numpy() if hasattr(src, "to_numpy") else np.asarray(src)
 
 
-def to_copy(
-    input, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None
-):
+def to_copy(input, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
     target = empty_like(input, dtype, layout, device, pin_memory, memory_format)
     if type(target) is not Array:
         return kernel_table("copy_")[type(target)](target, input, non_blocking)

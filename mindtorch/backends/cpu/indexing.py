@@ -5,7 +5,16 @@ import numpy as np
 from mindtorch import iterator
 from mindtorch.backends import geometry
 from mindtorch.backends.cpu import view
-from mindtorch.backends.cpu.advanced import add_at, check_bounds, index_error, key_of, open_key, pick, resolve, result_shape
+from mindtorch.backends.cpu.advanced import (
+    add_at,
+    check_bounds,
+    check_nothing_is_picked,
+    key_of,
+    open_key,
+    pick,
+    resolve,
+    result_shape,
+)
 from mindtorch.backends.cpu.casting import check_same, checked_number, deliver, deliver_same
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.joining import cat as cat
@@ -61,7 +70,7 @@ def index_put(input, indices, values, accumulate=False, out=None):
         else:
             target[key_of(resolved)] = values
     except (IndexError, ValueError):
-        raise index_error(input.shape, resolved) from None
+        check_nothing_is_picked(input.shape, resolved)
     return target
 
 
@@ -295,9 +304,7 @@ def masked_scatter(input, mask, source, out=None):
             f"{scalar_name(input)} and {scalar_name(source)}"
         )
     if mask.dtype != _BOOL:
-        raise RuntimeError(
-            f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(mask)}"
-        )
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(mask)}")
     shape = iterator.broadcast_shapes(input.shape, mask.shape)
     if out is not None:
         iterator.check_inplace_shape(input, shape)

@@ -73,9 +73,7 @@ def _joined_shape(tensors: Sequence[Array], first: Array, dim: int) -> tuple[int
         if tensor.shape == (0,):
             continue
         if tensor.ndim != first.ndim:
-            raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}"
-            )
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}")
         for each, (extent, wanted) in enumerate(zip(tensor.shape, first.shape, strict=True)):
             if each != dim and extent != wanted:
                 raise RuntimeError(
@@ -111,9 +109,7 @@ def stack(tensors, dim=0, out=None):
 
 def repeat(input, repeats):
     if len(repeats) < input.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-        )
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     extents = (1,) * (len(repeats) - input.ndim) + input.shape
     size = [copies * extent for copies, extent in zip(repeats, extents, strict=True)]
     geometry.check_sizes(size)
@@ -139,10 +135,10 @@ def roll(input, shifts, dims=()):
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
         return _rolled(input.reshape(-1), shifts[0], 0).reshape(input.shape)
+    if len(shifts) == len(dims) == 1 and not input.size:
+        return input.copy()
     if len(shifts) != len(dims):
-        raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
-        )
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     result = input
     for shift, dim in zip(shifts, dims, strict=True):
         result = _rolled(result, shift, geometry.unbind_dim(result.shape, dim))

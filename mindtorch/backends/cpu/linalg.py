@@ -48,10 +48,8 @@ def _check_mm(input: Array, mat2: Array) -> None:
         raise RuntimeError("mat2 must be a matrix")
     _check_matrix_shapes(input, mat2)
     if input.dtype != mat2.dtype:
-        raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {c_name(input)} != {c_name(mat2)}"
-        )
-    _check_numbers(input, "addmm_impl_cpu_")
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {c_name(input)} != {c_name(mat2)}")
+    _check_numbers("addmm_impl_cpu_", input, mat2)
 
 
 def _check_matrix_shapes(mat1: Array, mat2: Array) -> None:
@@ -61,9 +59,10 @@ def _check_matrix_shapes(mat1: Array, mat2: Array) -> None:
         )
 
 
-def _check_numbers(array: Array, kernel: str) -> None:
-    if array.dtype.kind == "b":
-        raise not_implemented(kernel, array)
+def _check_numbers(kernel: str, a: Array, b: Array) -> None:
+    """torch has no products of bools, but does not look at the dtype when there is nothing to multiply."""
+    if a.dtype.kind == "b" and a.size and b.size:
+        raise not_implemented(kernel, a)
 
 
 def mv(input, vec, out=None):
@@ -71,15 +70,13 @@ def mv(input, vec, out=None):
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
     if input.shape[1] != vec.shape[0]:
         rows, columns = input.shape
-        raise RuntimeError(
-            f"size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({vec.shape[0]})"
-        )
+        raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({vec.shape[0]})")
     if input.dtype != vec.dtype:
         raise RuntimeError(
             f"addmv input tensors must have the same dtype, but got {scalar_name(vec)}, {scalar_name(input)}, and "
             f"{scalar_name(vec)}"
         )
-    _check_numbers(input, "addmv_impl_cpu")
+    _check_numbers("addmv_impl_cpu", input, vec)
     return deliver_same(_multiplied(_dot, input, vec), out)
 
 
@@ -96,10 +93,8 @@ def dot(input, tensor, out=None):
             f"of elements, but got {input.size} and {tensor.size} elements respectively"
         )
     if out is not None and out.dtype != input.dtype:
-        raise RuntimeError(
-            f"result dtype {scalar_name(out)} does not match input dtype {scalar_name(input)}"
-        )
-    _check_numbers(input, "dot")
+        raise RuntimeError(f"result dtype {scalar_name(out)} does not match input dtype {scalar_name(input)}")
+    _check_numbers("dot", input, tensor)
     return deliver(np.asarray(_multiplied(_dot, input, tensor)), out)
 
 
@@ -119,10 +114,8 @@ def _check_batches(batch1: Array, batch2: Array, kernel: str) -> None:
             f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: {given}."
         )
     if batch1.dtype != batch2.dtype:
-        raise RuntimeError(
-            f"expected scalar type {scalar_name(batch1)} but found {scalar_name(batch2)}"
-        )
-    _check_numbers(batch1, kernel)
+        raise RuntimeError(f"expected scalar type {scalar_name(batch1)} but found {scalar_name(batch2)}")
+    _check_numbers(kernel, batch1, batch2)
 
 
 # -------------------- products added to a matrix --------------------
@@ -145,7 +138,7 @@ def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
     _check_matrix_shapes(mat1, mat2)
     shape = (mat1.shape[0], mat2.shape[1])
     _check_addend(input, shape, out)
-    _check_numbers(input, "addmm_impl_cpu_")
+    _check_numbers("addmm_impl_cpu_", mat1, mat2)
     return _sum_with(_dot, input, mat1, mat2, beta, alpha, out)
 
 

@@ -62,9 +62,7 @@ def _check_uniform_bounds(input: Array, low: float, high: float) -> None:
         if not -largest <= bound <= largest:
             raise RuntimeError(f"{name} is out of bounds for {c_name(input)}")
     if low > high:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
-        )
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     if high - low > largest:
         raise RuntimeError(
             f"uniform_ expects to-from <= std::numeric_limits<{scalar_name(input)}>::max(), but found to={high:g} and "
@@ -177,9 +175,7 @@ def random_from(input, from_, to, generator=None):
     if to is None:
         to = _largest_integer(input) + 1
     elif from_ >= to:
-        raise RuntimeError(
-            f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}"
-        )
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}")
     _check_integer_bounds(input, from_, to - 1)
     if input.dtype.kind in _FLOAT_KINDS:
         from_, to = _representable_bounds(_DIGITS[input.dtype.name], from_, to)

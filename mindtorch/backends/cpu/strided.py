@@ -24,7 +24,9 @@ def strides_of(array: Array) -> tuple[int, ...]:
     return geometry.contiguous_strides(array.shape, array.itemsize)
 
 
-def strided(array: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0, dtype: Any = None) -> Array:
+def strided(
+    array: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0, dtype: Any = None
+) -> Array:
     """The view of the memory behind `array` that starts `offset` bytes after its first element; strides in bytes."""
     buffer = array
     if not array.flags.c_contiguous:
