@@ -1,7 +1,7 @@
 """Random number generators: `Generator` draws the stream of torch's CPU generator, a Mersenne twister.
 
-For the same seed the numbers are torch's, and so are the bytes of `get_state()`. NumPy runs the twister; what torch adds
-is the order in which draws of 32 bits become numbers, and one normal number that may be left over from a pair.
+For the same seed the numbers are torch's, and so are the bytes of `get_state()`. NumPy runs the twister; what torch
+adds is the order in which draws of 32 bits become numbers, and one normal number that may be left over from a pair.
 """
 
 import secrets

@@ -148,7 +148,7 @@ def _index_tensor(part: Any) -> Tensor:
 
 
 def _as_parts(index: Any) -> tuple[Any, ...]:
-    """The parts of a subscript that is no tuple: a short sequence with more than plain numbers in it is one after all."""
+    """The parts of a subscript that is no tuple: a short sequence of more than plain numbers is one after all."""
     if isinstance(index, Sequence) and not isinstance(index, str) and len(index) < _LONG_SEQUENCE:
         if any(item is None or item is Ellipsis or isinstance(item, (slice, Tensor, Sequence)) for item in index):
             return tuple(index)
@@ -177,8 +177,8 @@ def _too_many(tensor: Tensor, parts: Sequence[Any]) -> IndexError:
 
 def _zero_dim() -> IndexError:
     return IndexError(
-        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
-        "tensor to a number"
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+        "0-dim tensor to a number"
     )
 
 

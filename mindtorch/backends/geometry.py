@@ -1,6 +1,6 @@
 """Shapes, strides and offsets of views: pure functions over tuples of ints, the same for every kind of array.
 
-Strides and offsets are counted in any unit the caller likes, bytes or elements; `unit` is the size of one element in it.
+Strides and offsets count in any unit the caller likes, bytes or elements; `unit` is the size of one element in it.
 The functions named after a view op return the `(shape, strides, offset)` of the view, where `offset` is the distance
 from the first element of the input to the first of the view, and raise torch's errors for bad arguments.
 """
@@ -133,7 +133,7 @@ def preserved_strides(shape: Ints, strides: Ints, unit: int = 1) -> tuple[int, .
 
 
 def memory_order(shape: Ints, strides: Ints) -> list[int]:
-    """The dimensions, innermost first, as torch orders them: an insertion sort in which a stride of 0 decides nothing."""
+    """The dimensions, innermost first, as torch sorts them: by insertion, and a stride of 0 decides nothing."""
     order = list(range(len(shape)))[::-1]
     for i in range(1, len(order)):
         right = i
@@ -163,7 +163,7 @@ def _compare(shape: Ints, strides: Ints, first: int, second: int) -> int:
 def view_strides(shape: Ints, strides: Ints, size: Ints, unit: int = 1) -> tuple[int, ...] | None:
     """The strides that show an array of `shape` and `strides` as `size` without a copy; None when there are none.
 
-    Memory falls into chunks, runs of dimensions that could be one dimension; each new dimension must lie inside a chunk.
+    Memory falls into chunks, runs of dimensions that could be one; each new dimension must lie inside a chunk.
     """
     if 0 in shape:
         return tuple(strides) if tuple(shape) == tuple(size) else contiguous_strides(size, unit)
@@ -231,7 +231,7 @@ def _permuted(shape: Ints, strides: Ints, order: Ints) -> Geometry:
 
 
 def too_few_sizes(shape: Ints, size: Ints, type_name: str) -> RuntimeError:
-    """expand takes at least as many sizes as there are dimensions; `type_name` is the legacy name of the tensor's type."""
+    """expand takes a size for each dimension or more; `type_name` is the legacy name of the tensor's type."""
     return RuntimeError(
         f"expand({type_name}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
         f"greater or equal to the number of dimensions in the tensor ({len(shape)})"
@@ -427,7 +427,8 @@ def as_strided(size: Ints, stride: Ints, offset: int, unit: int, storage_bytes: 
     if needed + offset * unit > storage_bytes:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {unit} "
-            f"requiring a storage size of {needed + offset * unit} are out of bounds for storage of size {storage_bytes}"
+            f"requiring a storage size of {needed + offset * unit} are out of bounds for storage of size "
+            f"{storage_bytes}"
         )
 
 

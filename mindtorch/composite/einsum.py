@@ -71,8 +71,8 @@ def _words(text: str, where: str, equation: str) -> list[str]:
             words.append(letter)
         elif letter != " ":
             raise RuntimeError(
-                f"einsum(): invalid subscript given at index {equation.index(letter)} in the equation string, subscripts "
-                "must be in [a-zA-Z]"
+                f"einsum(): invalid subscript given at index {equation.index(letter)} in the equation string, "
+                "subscripts must be in [a-zA-Z]"
             )
         position += 1
     return words
@@ -88,8 +88,8 @@ def _covered(words: list[str], rank: int, place: int) -> int:
         )
     if named > rank:
         raise RuntimeError(
-            f"einsum(): the number of subscripts in the equation ({named}) is more than the number of dimensions ({rank}) "
-            f"for operand {place}"
+            f"einsum(): the number of subscripts in the equation ({named}) is more than the number of dimensions "
+            f"({rank}) for operand {place}"
         )
     return rank - named
 
@@ -148,8 +148,8 @@ def _aligned(tensor: Tensor, own: tuple[str, ...], labels: tuple[str, ...]) -> T
 def _check_diagonal(tensor: Tensor, label: str, first: int, second: int) -> None:
     if tensor.size(first) != tensor.size(second):
         raise RuntimeError(
-            f"einsum(): subscript {label} is repeated for operand 0 but the sizes don't match, {tensor.size(second)} != "
-            f"{tensor.size(first)}"
+            f"einsum(): subscript {label} is repeated for operand 0 but the sizes don't match, {tensor.size(second)} "
+            f"!= {tensor.size(first)}"
         )
 
 

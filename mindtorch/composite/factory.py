@@ -122,7 +122,7 @@ def polar(abs, angle):
             )
     if abs.dtype is not angle.dtype:
         raise RuntimeError(
-            f"Expected object of scalar type {abs.dtype.storage_name} but got scalar type {angle.dtype.storage_name} for "
-            "second argument"
+            f"Expected object of scalar type {abs.dtype.storage_name} but got scalar type {angle.dtype.storage_name} "
+            "for second argument"
         )
     return ops.complex(abs * angle.cos(), abs * angle.sin())

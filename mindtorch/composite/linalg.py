@@ -35,7 +35,7 @@ def _written(result: Tensor, out: Tensor) -> Tensor:
 
 
 def _vector_matrix(input: Tensor, other: Tensor) -> Tensor:
-    return ops.mm(input.unsqueeze(0), other).squeeze(0)
+    return ops._unsafe_view(ops.mm(input.unsqueeze(0), other), other._array.shape[1:])
 
 
 _SMALL_PRODUCTS = {

@@ -63,8 +63,8 @@ def _unflattened(sizes: tuple[int, ...], extent: int, dim: int) -> tuple[int, ..
         if "is invalid for input" not in str(error):
             raise
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({extent}) in the input "
-            "tensor"
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({extent}) in the "
+            "input tensor"
         ) from None
 
 
@@ -97,8 +97,8 @@ def numpy_T(input):
     ndim = input.ndim
     if ndim not in (0, 2):
         warnings.warn(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
-            "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
             UserWarning,
             stacklevel=3,
@@ -109,8 +109,8 @@ def numpy_T(input):
 def movedim(input, source, destination):
     if len(source) != len(destination):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of "
-            f"dims as destination ({list(destination)} dims)"
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same "
+            f"number of dims as destination ({list(destination)} dims)"
         )
     ndim = input.ndim
     sources = _distinct_dims("source", source, ndim)

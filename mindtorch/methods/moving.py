@@ -60,5 +60,6 @@ def _no_such_spelling(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeErro
         "torch.memory_format memory_format = None)\n"
         " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
         "None)\n"
-        " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n"
+        " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
+        "None)\n"
     )

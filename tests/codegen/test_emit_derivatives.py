@@ -179,6 +179,8 @@ def test_several_outputs_and_one_formula(tmp_path):
             """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
 
             def apply(node, *grads):
+                if all([grad is None for grad in grads]):
+                    return (None, None)
                 return multiply(grads[0], grads[1], node.needs(0))
         '''
     )
@@ -266,6 +268,8 @@ def test_outputs_in_a_list(tmp_path):
             """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
 
             def apply(node, *grads):
+                if all([grad is None for grad in grads]):
+                    return (None,)
                 return (multiply(grads, node.dim),)
         '''
     )

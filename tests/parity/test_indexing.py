@@ -101,8 +101,8 @@ def test_read(seed):
         subscript = Sampler(seed, shape).subscript()
         results = []
         for T in (mindtorch, torch):
-            x = source(T, shape, transposed, requires_grad=True)
-            found, error = outcome(lambda index=subscript(T), x=x: x[index])
+            x, index = source(T, shape, transposed, requires_grad=True), subscript(T)
+            found, error = outcome(lambda x=x, index=index: x[index])
             if error is None:
                 found.sum().backward()
                 strides = found.stride() if found.numel() else None
@@ -124,8 +124,8 @@ def test_write_number(seed):
         subscript = Sampler(seed, shape).subscript()
         results = []
         for T in (mindtorch, torch):
-            x = source(T, shape, transposed)
-            _, error = outcome(lambda index=subscript(T), x=x: x.__setitem__(index, 7))
+            x, index = source(T, shape, transposed), subscript(T)
+            _, error = outcome(lambda x=x, index=index: x.__setitem__(index, 7))
             results.append(error or (x.tolist(), x._version))  # torch may write a part before it raises
         assert results[0] == results[1], (shape, transposed, subscript(torch))
 
@@ -139,8 +139,8 @@ def test_write_gradient(seed):
         for T in (mindtorch, torch):
             x = source(T, shape, transposed, requires_grad=True)
             value = T.tensor(2.0, requires_grad=True)
-            y = x * 3
-            _, error = outcome(lambda index=subscript(T), y=y, value=value: y.__setitem__(index, value))
+            y, index = x * 3, subscript(T)
+            _, error = outcome(lambda y=y, index=index, value=value: y.__setitem__(index, value))
             if error is None:
                 y.sum().backward()
             grads = (x.grad, value.grad)

@@ -38,7 +38,7 @@ def same_seed():
 
 
 def same(ours, theirs):
-    """Equal; for floats up to the last bits, in which the logarithms and sines of the C libraries of machines differ."""
+    """Equal; for floats up to the last bits, in which the logarithms and sines of C libraries differ."""
     if not theirs.is_floating_point():
         return ours.tolist() == theirs.tolist()
     step = 4 * torch.finfo(theirs.dtype).eps

@@ -97,7 +97,7 @@ def check_nothing_is_picked(shape: tuple[int, ...], resolved: Indices) -> None:
 
 
 def index_error(shape: tuple[int, ...], resolved: Indices) -> Exception:
-    """Why NumPy refused: indices that don't broadcast, or one that is too large. Dimensions without index don't count."""
+    """Why NumPy refused: indices that don't broadcast, or one that is too large. Other dimensions don't count."""
     used = [(index, extent) for index, extent in zip(resolved, shape, strict=False) if index is not None]
     try:
         np.broadcast_shapes(*[index.shape for index, _ in used])

@@ -211,8 +211,9 @@ def _fetched(src: Any) -> Array:
 def to_copy(input, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
     target = empty_like(input, dtype, layout, device, pin_memory, memory_format)
     if type(target) is not Array:
-        return kernel_table("copy_")[type(target)](target, input, non_blocking)
-    copy_into(target, input)
+        kernel_table("copy_")[type(target)](target, input, non_blocking)
+    else:
+        copy_into(target, input)
     return target
 
 

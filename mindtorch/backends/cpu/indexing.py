@@ -80,8 +80,8 @@ def _check_values(values: Array, shape: tuple[int, ...]) -> None:
     )
     if not fits:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
-            f"{list(shape)}"
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(shape)}"
         )
 
 
@@ -140,21 +140,23 @@ def index_add(input, dim, index, source, alpha=1, out=None):
 def _check_index_add(input: Array, dim: int, index: Array, source: Array) -> None:
     if index.ndim > 1:
         raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {scalar_name(index)} "
-            f"and size: {list(index.shape)}"
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{scalar_name(index)} and size: {list(index.shape)}"
         )
     if index.dtype not in _INDEX_DTYPES:
         raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {scalar_name(index)}")
     if input.dtype != source.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar type"
+            f"index_add_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar "
+            "type"
         )
     rows = source.shape[dim] if dim < source.ndim else 1
     if not source.ndim and index.size != 1:
         geometry.unbind_dim(source.shape, dim)
     if index.size != rows:
         raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({rows}), for dim: {dim}"
+            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({rows}), for dim: "
+            f"{dim}"
         )
     if source.ndim != input.ndim or _without(source.shape, dim) != _without(input.shape, dim):
         raise RuntimeError(

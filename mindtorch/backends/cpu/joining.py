@@ -1,4 +1,4 @@
-"""Concatenation and repetition, and rearrangements of elements along dimensions: flip, roll, the triangles of matrices."""
+"""Concatenation and repetition, and rearrangements of elements along dimensions: flip, roll, triangles of matrices."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -100,8 +100,8 @@ def stack(tensors, dim=0, out=None):
     for place, tensor in enumerate(tensors):
         if tensor.shape != shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(tensor.shape)} "
-                f"at entry {place}"
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
+                f"{list(tensor.shape)} at entry {place}"
             )
     key = (*(slice(None),) * dim, None)
     return cat([tensor[key] for tensor in tensors], dim, out)

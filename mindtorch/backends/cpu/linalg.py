@@ -163,7 +163,8 @@ def _check_addend(input: Array, shape: tuple[int, ...], out: Array | None) -> No
         return
     if input is out:
         raise RuntimeError(
-            f"Bad in-place call: input tensor size {list(input.shape)} and output tensor size {list(shape)} should match"
+            f"Bad in-place call: input tensor size {list(input.shape)} and output tensor size {list(shape)} should "
+            "match"
         )
     geometry.expand(input.shape, input.strides, 1, shape)
 

@@ -143,8 +143,8 @@ def bernoulli_tensor(input, p, generator=None):
         raise not_implemented("bernoulli_tensor_cpu_p_", p)
     if not np.all((p >= 0) & (p <= 1)):
         raise RuntimeError(
-            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
-            "please report an enhancement request to PyTorch.)"
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If "
+            "so, please report an enhancement request to PyTorch.)"
         )
     work = _work_dtype(p)
     order = _fill_order(input)
