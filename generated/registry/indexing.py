@@ -156,7 +156,7 @@ KERNELS = {
     },
     "Meta": {
         "index.Tensor": rules.index(None),
-        "index_put": rules.same("first"),
+        "index_put": rules.like("first"),
         "index_select": rules.index_select("first"),
         "index_add": rules.same("first"),
         "gather": rules.gather("first"),
@@ -169,7 +169,7 @@ KERNELS = {
         "cat": rules.cat("default"),
         "stack": rules.stack("default"),
         "repeat": rules.repeat("first"),
-        "flip": rules.same("first"),
+        "flip": rules.like("first"),
         "roll": rules.same("first"),
         "tril": rules.same("first"),
         "triu": rules.same("first"),

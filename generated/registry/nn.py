@@ -154,7 +154,7 @@ KERNELS = {
         "native_layer_norm_backward": rules.layer_norm_backward("first"),
         "embedding": rules.embedding("first"),
         "embedding_dense_backward": rules.embedding_backward("first"),
-        "native_dropout": rules.same("first_mask"),
+        "native_dropout": rules.like("first_mask"),
         "constant_pad_nd": rules.constant_pad("first"),
     },
 }

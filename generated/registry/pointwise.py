@@ -732,7 +732,7 @@ KERNELS = {
     "Meta": {
         "add.Tensor": rules.broadcast("default"),
         "sub.Tensor": rules.broadcast("default"),
-        "rsub.Tensor": rules.broadcast("default"),
+        "rsub.Tensor": rules.broadcast_reversed("default"),
         "rsub.Scalar": rules.broadcast("default"),
         "mul.Tensor": rules.broadcast("default"),
         "div.Tensor": rules.broadcast("int_to_float"),

@@ -122,9 +122,19 @@ META = [op for op in OPS if op.shape not in (None, "dynamic") and not op.factory
 
 
 def on_meta(value):
+    """The same tensors without data, gaps in memory included, which `to("meta")` would close."""
     if isinstance(value, torch.Tensor):
-        return value.to("meta")
+        return torch.empty_strided(tuple(value.shape), value.stride(), dtype=value.dtype, device="meta")
     return [on_meta(item) for item in value] if isinstance(value, list) else value
+
+
+def has_mask(args):
+    """A list with a boolean index: how many elements it chooses depends on data."""
+    return any(t.dtype is torch.bool for each in args if isinstance(each, list) for t in tensors_in(torch, each))
+
+
+def geometry_of(result):
+    return [(t.dtype, t.shape, t.stride()) for t in tensors_in(torch, result) if t.numel()]
 
 
 @pytest.mark.parametrize("op", META, ids=names(META))
@@ -132,23 +142,29 @@ def test_meta_agrees(op):
     """The meta kernel gives the dtype, shape and strides that the CPU kernel gives."""
     for sample in samples_of(op, usual_dtype(op)):
         real, _ = run(op, sample)
-        if real.error is not None:
+        args = arguments_of(torch, list(sample.args))
+        if real.error is not None or has_mask(args):
             continue
-        args = [on_meta(arguments_of(torch, arg)) for arg in sample.args]
         kwargs = {name: on_meta(arguments_of(torch, value)) for name, value in sample.kwargs.items()}
-        meta = function_of(torch, op)(*args, **kwargs)
-        for left, right in zip(tensors_in(torch, meta), tensors_in(torch, real.result), strict=True):
-            assert (left.dtype, left.shape, left.stride()) == (right.dtype, right.shape, right.stride()), describe(sample)
-            assert left.device.type == "meta"
+        meta = function_of(torch, op)(*on_meta(args), **kwargs)
+        assert geometry_of(meta) == geometry_of(real.result), describe(sample)
+        assert all(tensor.device.type == "meta" for tensor in tensors_in(torch, meta))
 
 
 DIFFERENTIABLE = [op for op in OPS if differentiable_arguments(op) and op.dtypes != "integral"]
 
 
+def without_overlap(value):
+    """Elements in one place of memory cannot change one by one, as finite differences want it."""
+    if isinstance(value, TensorSpec):
+        return plain(value) if value.layout == "expanded" else value
+    return [without_overlap(item) for item in value] if isinstance(value, list) else value
+
+
 def checkable(op, dtype="float64"):
     """Samples as (function of the tensors that have gradients, those tensors)."""
     for sample in samples_of(op, dtype):
-        args = arguments_of(torch, list(sample.args), True)
+        args = arguments_of(torch, [without_overlap(arg) for arg in sample.args], True)
         kwargs = arguments_of(torch, sample.kwargs, True)
         inputs = [tensor for tensor in tensors_in(torch, [args, kwargs]) if tensor.requires_grad]
         if not inputs or any(tensor.numel() == 0 for tensor in inputs):

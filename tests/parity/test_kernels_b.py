@@ -1,7 +1,7 @@
 """View, indexing, linalg, factory and fft kernels against PyTorch on arrays of awkward layouts.
 
 The table-driven tests check every op with ordinary arguments; here the layouts are random: transposed, sliced,
-expanded, with dimensions of size 1 and of size 0, and the arguments are often wrong, because errors are part of what is compared.
+expanded, with dimensions of size 1 and of size 0, and the arguments are often wrong, because errors are compared, too.
 """
 
 import random

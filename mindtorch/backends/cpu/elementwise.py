@@ -95,10 +95,12 @@ CONSTANTS: dict[type, dict[NumpyDtype, _Constants]] = {
 
 def unary(op: Op) -> Callable[..., Array]:
     """A kernel of one operand."""
-    fast = op.loops
+    fast, float_loop = op.loops, op.loops.get(FLOAT)
 
     def kernel(input: Array, out: Array | None = None) -> Array:
-        if out is None and (loop := fast.get(input.dtype)):
+        dtype = input.dtype
+        loop = float_loop if dtype is FLOAT else fast.get(dtype)
+        if loop and out is None:
             ndim = input.ndim
             if ndim == 1 or (ndim and input.flags.c_contiguous):
                 try:
@@ -112,22 +114,22 @@ def unary(op: Op) -> Callable[..., Array]:
 
 def binary(op: Op) -> Callable[..., Array]:
     """A kernel of an array and an array or a Python number."""
-    fast = op.loops
+    fast, float_loop = op.loops, op.loops.get(FLOAT)
     may_write_in_place = op.result_dtype is None
 
     def kernel(input: Array, other: Any, out: Array | None = None) -> Array:
-        if loop := fast.get(input.dtype):
+        dtype = input.dtype
+        if loop := float_loop if dtype is FLOAT else fast.get(dtype):
             try:
                 if type(other) is not Array:
-                    operand = CONSTANTS[type(other)][input.dtype][other]
+                    operand = CONSTANTS[type(other)][dtype][other]
                     friendly = input.ndim == 1 or is_plain(input)
                 else:
                     operand = other
-                    friendly = other.dtype is input.dtype and (input.ndim < 2 > other.ndim or are_plain(input, other))
+                    friendly = other.dtype is dtype and (input.ndim == 1 == other.ndim or are_plain(input, other))
                 if friendly:
                     if out is None:
-                        result = run_quietly(loop, input, operand)
-                        return result if type(result) is Array else np.asarray(result)
+                        return run_quietly(loop, input, operand)
                     if out is input and may_write_in_place and are_apart(out, operand):
                         return run_quietly(loop, input, operand, out)
             except SHORT_CUT_FAILED:
@@ -143,10 +145,11 @@ def is_plain(array: Array) -> bool:
 
 
 def are_plain(a: Array, b: Array) -> bool:
-    """Whether NumPy lays out a result for these two as torch does: row-major."""
+    """Whether NumPy lays out a result for these two as torch does: row-major. Two 0-d arrays make a scalar."""
     if not (a.flags.c_contiguous and b.flags.c_contiguous):
         return False
-    return a.shape == b.shape or not (1 in a.shape or 1 in b.shape)
+    shape, other = a.shape, b.shape
+    return bool(shape) if shape == other else not (1 in shape or 1 in other)
 
 
 def are_apart(out: Array, operand: Array) -> bool:

@@ -159,7 +159,7 @@ def batch_norm(promotion: str) -> Kernel:
         eps: float,
         out: Any = None,
     ) -> Any:
-        statistics = (input.shape[1:2], _statistics_dtype(input.dtype), None)
+        statistics = (input.shape[1:2] if training else (0,), _statistics_dtype(input.dtype), None)
         result = (input.shape, input.dtype, suggested_strides(input, input.shape))
         return deliver_all(out, [result, statistics, statistics])
 

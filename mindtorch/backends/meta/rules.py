@@ -82,6 +82,16 @@ def broadcast(promotion: str) -> Kernel:
     return kernel
 
 
+def broadcast_reversed(promotion: str) -> Kernel:
+    """The second operand's strides count first: what is computed is `other - input`."""
+    in_order = broadcast(promotion)
+
+    def kernel(input: Any, other: Any, *options: Any) -> Any:
+        return in_order(other, input, *options) if is_array(other) else in_order(input, other, *options)
+
+    return kernel
+
+
 def _operands(arguments: Sequence[Any], arrays: int) -> list[Any]:
     """The arguments that take part in promotion. A number beside several tensors is a factor or the like."""
     return [each for each in arguments[:3] if is_array(each) or arrays == 1 or isinstance(each, str)]
@@ -108,9 +118,9 @@ def reduce(promotion: str) -> Kernel:
     return kernel
 
 
-def _with_second(promotion: str, shape: Any, strides: Any, dtype: Any, out: Any) -> Any:
+def _with_second(promotion: str | None, shape: Any, strides: Any, dtype: Any, out: Any) -> Any:
     """One result, or two of the same shape if the promotion says so."""
-    second = _SECOND_DTYPES.get(promotion)
+    second = _SECOND_DTYPES.get(promotion or "")
     if second is None:
         return deliver(out, shape, dtype, strides)
     return deliver_all(out, [(shape, dtype, strides), (shape, second, strides)])
@@ -157,7 +167,7 @@ def like(promotion: str | None) -> Kernel:
         wanted = next((each for each in options if isinstance(each, memory_format)), preserve_format)
         if any(isinstance(each, Device) and each.type != "meta" for each in options):
             raise errors.meta_data()
-        return deliver(out, input.shape, asked, _formatted(input, wanted))
+        return _with_second(promotion, input.shape, _formatted(input, wanted), asked, out)
 
     return kernel
 
