@@ -248,9 +248,10 @@ def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
     name = str(root.composite)
     variant = name + {"inplace": "_", "out": "_out"}.get(op.kind, "")
     is_own = op.derived_from is None or variant in defined
-    own = {argument.name for argument in op.schema.inputs}
-    words = [a.python_name for a in root.schema.inputs if not a.kwarg_only and a.name in own]
-    words += [f"{a.python_name}={a.python_name}" for a in root.schema.inputs if a.kwarg_only and a.name in own]
+    own = {argument.python_name for argument in op.schema.inputs}
+    given = [argument for argument in root.schema.inputs if argument.python_name in own]
+    words = [argument.python_name for argument in given if not argument.kwarg_only]
+    words += [f"{argument.python_name}={argument.python_name}" for argument in given if argument.kwarg_only]
     if op.kind == "out" and is_own:
         words.append("out=out")
     called = name if not is_own or op.derived_from is None else variant

@@ -1389,7 +1389,7 @@ def dropout_(input, p, train):
         return raise_bad_argument(dropout_, input, p, train)
     if type(p) is not float:
         p = float_of(p, "dropout_", "p", 2)
-    return composite.dropout_(p, train)
+    return composite.dropout_(input, p, train)
 
 
 _native_dropout_kernels = kernel_table("native_dropout")

@@ -1,26 +1,28 @@
 """Random programs: statements on a handful of tensors, written as text so that a failing one can be read and shrunk.
 
 A statement is chosen by looking at torch's tensors as they are after the statements before it, so that most are legal
-and a few are not. `Program` is the list of statements; `python -m tests.parity.random_programs FIRST COUNT` prints the
-programs whose runs differ, shrunk.
+and a few are not. `python -m tests.parity.random_programs FIRST COUNT` prints, shrunk, the programs of a range of
+seeds whose runs differ.
 """
 
 import random
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import torch
 
 from tests.harness import LAYOUTS
+from tests.parity.random_runs import Env, Pair, first_difference
 
-DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-          "complex64", "complex128")  # fmt: skip
-COMMON_DTYPES = ("float32",) * 8 + ("float64",) * 4
+DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+COMMON_DTYPES = ["float32", "float64"] * 6
 SHAPES = [(), (3,), (2, 3), (1, 3), (3, 1), (2, 3, 4), (0,), (2, 0), (4, 4), (1,), (3, 2), (2, 1, 3)]
 
 UNARY = (
     "neg abs exp sin cos tanh sigmoid relu square sqrt rsqrt log log1p expm1 reciprocal sign floor ceil round trunc "
-    "erf atan sgn frac positive logical_not bitwise_not angle real imag conj isnan isfinite signbit clone"
+    "erf atan sgn frac positive logical_not bitwise_not angle isnan isfinite signbit clone contiguous"
 ).split()
 UNARY_IN_PLACE = (
     "neg_ abs_ exp_ sin_ cos_ tanh_ sigmoid_ relu_ square_ sqrt_ floor_ round_ zero_ reciprocal_ sign_ log_ trunc_ "
@@ -28,41 +30,419 @@ UNARY_IN_PLACE = (
 ).split()
 BINARY = (
     "add sub mul div maximum minimum atan2 fmod remainder floor_divide eq ne lt le gt ge logical_and logical_or "
-    "logical_xor bitwise_and bitwise_or bitwise_xor hypot copysign fmax fmin pow"
+    "logical_xor bitwise_and bitwise_or bitwise_xor hypot copysign fmax fmin"
 ).split()
+OPERATORS = "+ - * / // % == < >= & | ^ **".split()
 BINARY_IN_PLACE = (
     "add_ sub_ mul_ div_ copy_ eq_ gt_ le_ logical_and_ bitwise_or_ fmod_ remainder_ floor_divide_ atan2_ copysign_"
 ).split()
-REDUCTIONS = (
-    "sum mean prod amax amin any all argmax argmin max min std var logsumexp cumsum cumprod softmax log_softmax norm "
-    "median count_nonzero nansum sort flip cummax"
+REDUCTIONS = "sum mean prod amax amin any all argmax argmin max min std var count_nonzero nansum norm".split()
+ALONG = (
+    "cumsum cumprod softmax log_softmax logsumexp max min sort flip cummax cummin median argsort diff "
+    "unbind squeeze unsqueeze sum mean"
 ).split()
-NUMBERS = ("2", "-1", "0.5", "3.0", "0", "True", "1", "-2.5", "(1+2j)")
-MODES = ("T.no_grad()", "T.inference_mode()", "T.enable_grad()", "T.set_grad_enabled(False)")
+NUMBERS = "2 -1 0.5 3.0 0 True 1 -2.5 (1+2j)".split()
+MODES = ["T.no_grad()", "T.inference_mode()", "T.enable_grad()", "T.set_grad_enabled(False)", "T.no_grad()"]
 
-
-class Env(dict):
-    """The names that a program sees in one library: the library, `make`, and the tensors made so far."""
-
-    def __init__(self, T: Any):
-        super().__init__(T=T, make=lambda *spec: make(T, *spec), calls=[])
-        self.T = T
-
-    def tensors(self) -> dict[str, Any]:
-        return {name: value for name, value in self.items() if name[0] == "t" and isinstance(value, self.T.Tensor)}
+Maker = Callable[["Writer"], str | None]
+STATEMENTS: list[Maker] = []
 
 
 def make(T: Any, shape: tuple[int, ...], dtype: str, layout: str, seed: int, requires_grad: bool) -> Any:
     """A tensor of small numbers, the same in both libraries."""
-    import numpy as np
-
     numbers = np.random.RandomState(seed)
-    data = numbers.randint(-6, 7, size=shape) / 2
+    data = np.asarray(numbers.randint(-6, 7, size=shape) / 2)
     if dtype == "bool":
         data = data > 0
     elif "int" in dtype:
-        data = np.abs(data) if dtype == "uint8" else np.trunc(data)
+        data = np.abs(np.trunc(data)) if dtype == "uint8" else np.trunc(data)
     elif "complex" in dtype:
         data = data + 1j * numbers.randint(-6, 7, size=shape) / 2
     tensor = LAYOUTS[layout](T, np.asarray(data), dtype).detach()
     return tensor.requires_grad_() if requires_grad else tensor
+
+
+def statement(weight: int) -> Callable[[Maker], Maker]:
+    """Register a function that writes a statement, chosen `weight` times as often as one of weight 1."""
+
+    def register(maker: Maker) -> Maker:
+        STATEMENTS.extend([maker] * weight)
+        return maker
+
+    return register
+
+
+class Writer:
+    """Writes statements that suit torch's tensors as they are now."""
+
+    def __init__(self, seed: int, env: Env):
+        self.random = random.Random(seed)
+        self.env = env
+        self.count = 0
+
+    def pick(self, choices: Any) -> Any:
+        return self.random.choice(choices)
+
+    def chance(self, probability: float) -> bool:
+        return self.random.random() < probability
+
+    def new(self) -> str:
+        """A name for a result; sometimes an older one, which drops its tensor."""
+        names = list(self.env.tensors())
+        if len(names) > 8 or (len(names) > 4 and self.chance(0.1)):
+            return self.pick(names)
+        self.count += 1
+        return f"t{self.count}"
+
+    def name(self, wanted: Callable[[Any], bool] = lambda tensor: True) -> str | None:
+        """The name of a tensor of a wanted kind (now and then of any kind: errors are to be the same too)."""
+        tensors = self.env.tensors()
+        fitting = [name for name, tensor in tensors.items() if wanted(tensor)]
+        if not fitting or self.chance(0.03):
+            fitting = list(tensors)
+        return self.pick(fitting[-5:] if self.chance(0.6) else fitting)
+
+    def partner(self, name: str) -> str:
+        """A tensor or a number that broadcasts with a tensor."""
+        if self.chance(0.25):
+            return self.pick(NUMBERS)
+        shape = self.env[name].shape
+        return self.name(lambda tensor: broadcasts(tensor.shape, shape))
+
+    def source(self, name: str) -> str:
+        """A tensor or a number that may be written into a tensor."""
+        shape = self.env[name].shape
+        return self.pick(NUMBERS) if self.chance(0.3) else self.name(lambda tensor: expands(tensor.shape, shape))
+
+    def dim(self, name: str) -> int:
+        ndim = self.env[name].ndim
+        return self.random.randint(-ndim, max(ndim - 1, 0)) if not self.chance(0.02) else 5
+
+    def dims(self, name: str) -> list[int]:
+        ndim = self.env[name].ndim
+        return self.random.sample(range(ndim), self.random.randint(0, ndim))
+
+    def index(self, name: str) -> str:
+        """A subscript of any kind."""
+        shape = self.env[name].shape
+        if self.chance(0.08):
+            return self.pick(["...", "None", "True", "False", "()", f"{name} > 0", f"{name}.bool()"])
+        parts, dim = [], 0
+        while dim < len(shape) and not (parts and self.chance(0.3)):
+            part = self._subscript(shape, dim)
+            parts.append(part)
+            dim += 0 if part == "None" else 1
+        if self.chance(0.2):
+            parts.insert(self.random.randint(0, len(parts)), "...")
+        return ", ".join(parts) or "..."
+
+    def _subscript(self, shape: tuple[int, ...], dim: int) -> str:
+        size = shape[dim]
+        number = self.random.randint(-size, max(size - 1, 0)) if not self.chance(0.02) else 7
+        several = [self.random.randint(-size, size - 1) for _ in range(self.random.randint(1, 3))] if size else []
+        mask = [self.chance(0.5) for _ in range(size)]
+        return self.pick(
+            [str(number)] * 4
+            + [self._slice(size)] * 6
+            + ["None", "...".strip(".") or ":", repr(several), f"T.tensor({several}, dtype=T.int64)"]
+            + [f"T.tensor({mask}, dtype=T.bool)", repr(mask), f"T.tensor({number})"]
+        )
+
+    def _slice(self, size: int) -> str:
+        ends = [str(self.random.randint(-size - 1, size + 1)) if self.chance(0.5) else "" for _ in range(2)]
+        return ":".join(ends) + (f":{self.random.randint(1, 3)}" if self.chance(0.3) else "")
+
+
+def broadcasts(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    return all(a == b or 1 in (a, b) for a, b in zip(reversed(left), reversed(right), strict=False))
+
+
+def expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    return len(shape) <= len(to) and all(
+        a in (1, b) for a, b in zip(reversed(shape), reversed(to), strict=False)
+    )
+
+
+# -------------------- statements --------------------
+
+
+@statement(6)
+def leaf(w: Writer) -> str:
+    dtype = w.pick(DTYPES if w.chance(0.3) else COMMON_DTYPES)
+    shape = w.pick(SHAPES)
+    layout = w.pick(["plain", "plain", "stepped", "expanded", "offset", "permuted", "transposed"])
+    if not shape or shape[0] == 0 or (layout == "transposed" and len(shape) != 2):
+        layout = "plain"
+    requires_grad = w.chance(0.6) and ("float" in dtype or "complex" in dtype)
+    return f"{w.new()} = make({shape}, {dtype!r}, {layout!r}, {w.random.randint(0, 99)}, {requires_grad})"
+
+
+@statement(6)
+def unary(w: Writer) -> str:
+    return f"{w.new()} = {w.name()}.{w.pick(UNARY)}()"
+
+
+@statement(8)
+def binary(w: Writer) -> str:
+    name = w.name()
+    return f"{w.new()} = T.{w.pick(BINARY)}({name}, {w.partner(name)})"
+
+
+@statement(8)
+def operator(w: Writer) -> str:
+    name = w.name()
+    sides = [name, w.partner(name)]
+    w.random.shuffle(sides)
+    return f"{w.new()} = {sides[0]} {w.pick(OPERATORS)} {sides[1]}"
+
+
+@statement(6)
+def binary_with_alpha(w: Writer) -> str:
+    name = w.name()
+    options = [f"T.add({name}, {w.partner(name)}, alpha=2)", f"T.lerp({name}, {w.source(name)}, 0.5)",
+               f"T.addcmul({name}, {w.source(name)}, {w.source(name)}, value=2)", f"T.rsub({name}, {w.partner(name)})",
+               f"T.where({name} > 0, {name}, {w.partner(name)})", f"{name}.masked_fill({name} != 0, {w.pick(NUMBERS)})",
+               f"{name}.clamp({w.pick(NUMBERS)}, {w.pick(NUMBERS)})", f"T.div({name}, {w.partner(name)}, rounding_mode='floor')",
+               f"{name}.clamp_min({w.pick(NUMBERS)})"]  # fmt: skip
+    return f"{w.new()} = {w.pick(options)}"
+
+
+@statement(6)
+def unary_in_place(w: Writer) -> str:
+    return f"{w.name()}.{w.pick(UNARY_IN_PLACE)}()"
+
+
+@statement(10)
+def binary_in_place(w: Writer) -> str:
+    name = w.name()
+    return f"{name}.{w.pick(BINARY_IN_PLACE)}({w.source(name)})"
+
+
+@statement(4)
+def augmented(w: Writer) -> str:
+    name = w.name()
+    return f"{name} {w.pick(['+=', '*=', '-=', '/='])} {w.source(name)}"
+
+
+@statement(4)
+def other_in_place(w: Writer) -> str:
+    name, number = w.name(), w.pick(NUMBERS)
+    calls = [f"fill_({number})", f"clamp_({number}, 2)", f"masked_fill_({name} > 0, {number})", "tril_()", "triu_(1)",
+             f"addcmul_({w.source(name)}, {w.source(name)}, value=0.5)", f"lerp_({w.source(name)}, 0.25)",
+             f"add_({w.source(name)}, alpha=2)", f"clamp_min_({number})", "t_()", "squeeze_()", "unsqueeze_(0)",
+             f"transpose_({w.dim(name)}, {w.dim(name)})", f"pow_({w.pick('123')})", f"fill_diagonal_({number})",
+             f"index_fill_({w.dim(name)}, T.tensor([0]), {number})", f"cumsum_({w.dim(name)})", "swapaxes_(0, -1)"]  # fmt: skip
+    return f"{name}.{w.pick(calls)}"
+
+
+@statement(5)
+def out_variant(w: Writer) -> str:
+    name = w.name()
+    other = w.partner(name)
+    out = w.name(lambda tensor: expands(w.env[name].shape, tensor.shape))
+    calls = [f"T.{w.pick(BINARY)}({name}, {other}, out={out})", f"T.{w.pick(UNARY[:24])}({name}, out={out})",
+             f"T.sum({name}, dim={w.dims(name)}, out={out})", f"T.cat([{name}, {name}], {w.dim(name)}, out={out})",
+             f"T.cumsum({name}, {w.dim(name)}, out={out})", f"T.mean({name}, dim={w.dims(name)}, out={out})",
+             f"T.amax({name}, dim={w.dims(name)}, out={out})", f"T.stack([{name}, {name}], out={out})"]  # fmt: skip
+    return f"{w.new()} = {w.pick(calls)}"
+
+
+@statement(6)
+def reduction(w: Writer) -> str:
+    name = w.name()
+    kind = w.random.random()
+    if kind < 0.4:
+        return f"{w.new()} = {name}.{w.pick(REDUCTIONS)}()"
+    dims = w.dims(name) if kind < 0.6 else w.dim(name)
+    return f"{w.new()} = {name}.{w.pick(REDUCTIONS)}(dim={dims}, keepdim={w.chance(0.5)})"
+
+
+@statement(4)
+def along_a_dimension(w: Writer) -> str:
+    name = w.name()
+    call = w.pick(ALONG)
+    dim = w.dim(name)
+    picked = "[0]" if call in ("max", "min", "sort", "cummax", "cummin", "median", "unbind") else ""
+    return f"{w.new()} = {name}.{call}({[dim] if call == 'flip' else dim}){picked}"
+
+
+@statement(22)
+def view(w: Writer) -> str:
+    name = w.name()
+    tensor = w.env[name]
+    dim, numel = w.dim(name), tensor.numel()
+    size = tensor.shape[dim] if -tensor.ndim <= dim < tensor.ndim else 1
+    order = w.random.sample(range(tensor.ndim), tensor.ndim)
+    shapes = [shape for shape in [(-1,), (1, -1), (2, -1), (-1, 3), (numel,), (2, 2, -1), (-1, 1, 2)] if numel]
+    shape = w.pick(shapes or [tuple(tensor.shape)])
+    start = w.random.randint(0, size)
+    calls = [f"view{shape}", f"reshape{shape}", f"view({tuple(tensor.shape)})", f"transpose({dim}, {w.dim(name)})",
+             f"permute({order})", f"expand(2, {', '.join(['-1'] * tensor.ndim)})" if tensor.ndim else "expand(2)",
+             f"expand({', '.join(str(3 if n == 1 else n) for n in tensor.shape)})" if tensor.ndim else "expand(3, 2)",
+             "squeeze()", f"squeeze({dim})", f"unsqueeze({dim})", f"select({dim}, {w.random.randint(-size, max(size - 1, 0))})",
+             f"narrow({dim}, {start}, {size - start})", f"split({w.random.randint(1, 3)}, {dim})[-1]",
+             f"chunk(2, {dim})[0]", f"unbind({dim})[0]", f"diagonal({w.random.randint(-1, 1)}, {dim}, {w.dim(name)})",
+             f"unfold({dim}, {max(size - 1, 0)}, 1)", "detach()", "t()", "T", "mT", "alias()", "flatten()", "real", "imag",
+             f"as_strided({strided_shape(tensor)})", "view_as(T.empty(" + f"{tuple(tensor.shape)}))", "data",
+             f"movedim({dim}, {w.dim(name)})", "swapaxes(0, -1)", f"unflatten({dim}, (-1, 1))", "view(T.int32)",
+             f"tensor_split(2, {dim})[1]", f"ravel()", f"expand_as({w.name()})", f"squeeze({tuple(w.dims(name))})",
+             f"view_as_real()" if False else "H", f"select({dim}, 0)", f"detach().requires_grad_()"]  # fmt: skip
+    call = w.pick(calls)
+    if call == "H" and tensor.is_complex():
+        return None
+    return f"{w.new()} = {name}.{call}"
+
+
+def strided_shape(tensor: Any) -> str:
+    """Arguments of as_strided that stay inside the tensor's own elements."""
+    ndim = tensor.ndim
+    if not tensor.numel() or not ndim:
+        return f"{tuple(tensor.shape)}, {tuple(tensor.stride())}"
+    return f"({tensor.shape[0]},), ({tensor.stride(0)},), {tensor.storage_offset()}"
+
+
+@statement(10)
+def index_read(w: Writer) -> str:
+    name = w.name()
+    return f"{w.new()} = {name}[{w.index(name)}]"
+
+
+@statement(14)
+def index_write(w: Writer) -> str:
+    name = w.name()
+    index = w.index(name)
+    try:
+        target = eval(f"{name}.detach()[{index}]", dict(w.env))
+        value = w.name(lambda tensor: expands(tensor.shape, target.shape))
+    except (IndexError, RuntimeError, TypeError, ValueError):
+        value = "1"
+    value = w.pick(NUMBERS) if w.chance(0.4) else value
+    return f"{name}[{index}] {w.pick(['=', '=', '=', '+=', '*='])} {value}"
+
+
+@statement(6)
+def join(w: Writer) -> str:
+    name = w.name()
+    shape = w.env[name].shape
+    other = w.name(lambda tensor: tensor.shape == shape)
+    return f"{w.new()} = T.{w.pick(['cat', 'stack'])}([{name}, {other}], {w.dim(name)})"
+
+
+@statement(4)
+def product(w: Writer) -> str:
+    name = w.name(lambda tensor: tensor.ndim in (1, 2, 3))
+    tensor = w.env[name]
+    inner = tensor.shape[-1] if tensor.ndim else 1
+    other = w.name(lambda t: t.ndim > 0 and t.dtype == tensor.dtype and (t.shape[-2] if t.ndim > 1 else t.shape[0]) == inner)
+    return f"{w.new()} = {name} @ {other}"
+
+
+@statement(4)
+def gather_and_scatter(w: Writer) -> str:
+    name = w.name()
+    dim = w.dim(name)
+    index = f"T.zeros({tuple(w.env[name].shape)}, dtype=T.int64)"
+    calls = [f"gather({dim}, {index})", f"index_select({dim}, T.tensor([0, -0]))", f"scatter({dim}, {index}, 1)",
+             f"scatter_add({dim}, {index}, {name})", f"take(T.tensor([0]))", f"masked_select({name} > 0)", "tril()",
+             f"roll(1, {dim})", f"repeat(2, {', '.join('1' * w.env[name].ndim) or 1})", "nonzero()", "triu()",
+             f"index_add({dim}, T.tensor([0]), {name})", f"repeat_interleave(2)", "flip([0])", "diag_embed()",
+             f"index_copy({dim}, T.tensor([0]), {name}.narrow({dim}, 0, 1))", "new_zeros(2)", "zeros_like" if False else "new_ones((1, 2))"]  # fmt: skip
+    return f"{w.new()} = {name}.{w.pick(calls)}"
+
+
+@statement(6)
+def convert(w: Writer) -> str:
+    name = w.name()
+    dtype = w.pick(DTYPES)
+    calls = [f"to(T.{dtype})", "double()", f"to(T.{dtype}, copy=True)", "float()", f"type(T.{dtype})", f"to({w.name()})"]
+    return f"{w.new()} = {name}.{w.pick(calls)}"
+
+
+@statement(3)
+def like(w: Writer) -> str:
+    function = w.pick(["zeros_like", "ones_like"])
+    return f"{w.new()} = T.{function}({w.name()})"
+
+
+@statement(6)
+def autograd_setting(w: Writer) -> str:
+    name = w.name()
+    other = w.name(lambda tensor: tensor.shape == w.env[name].shape and tensor.dtype == w.env[name].dtype)
+    lines = [f"{name}.requires_grad_()", f"{name}.requires_grad_(False)", f"{name}.detach_()", f"{name}.retain_grad()",
+             f"{name}.requires_grad_()", f"{name}.data = {other}", f"{name}.register_hook(lambda grad: grad * 2)",
+             f"{name}.register_hook(lambda grad: calls.append(grad.shape))", f"{name}.grad = None",
+             f"{name}.retain_grad()", f"{name}.grad = {other}.detach()", f"{name}.set_({other})",
+             f"{name}.data.mul_(2)", f"{name}.requires_grad = True", f"{w.new()} = {name}.grad"]  # fmt: skip
+    return w.pick(lines)
+
+
+@statement(5)
+def backward(w: Writer) -> str:
+    name = w.name(lambda tensor: tensor.requires_grad and not tensor.is_leaf)
+    loss = f"{name}.sum()" if not w.env[name].is_complex() else f"{name}.abs().sum()"
+    options = w.pick(["", "", "retain_graph=True", "retain_graph=True", "create_graph=True"])
+    leaf = w.name(lambda tensor: tensor.requires_grad)
+    extra = f", {options}" if options else ""
+    lines = [f"{loss}.backward({options})", f"{loss}.backward({options})",
+             f"{name}.backward(T.ones_like({name}){extra})",
+             f"{w.new()} = T.autograd.grad({loss}, {leaf}, allow_unused=True{extra})[0]",
+             f"{w.new()} = T.autograd.grad({loss}, {leaf}{extra})[0]",
+             f"{loss}.backward(inputs=[{leaf}]{extra})"]  # fmt: skip
+    return w.pick(lines)
+
+
+def next_statement(w: Writer) -> str:
+    """A statement, in a block with another grad mode now and then."""
+    if w.count < 2:
+        return leaf(w)
+    text = None
+    while text is None:
+        text = w.pick(STATEMENTS)(w)
+    return f"with {w.pick(MODES)}: {text}" if w.chance(0.08) else text
+
+
+# -------------------- programs --------------------
+
+
+def program(seed: int, length: int = 16) -> tuple[list[str], str | None]:
+    """The statements of a seed, up to the first at which the libraries differ, and that difference."""
+    pair = Pair(make, quiet=bool(seed % 3))
+    writer = Writer(seed, pair.theirs)
+    lines: list[str] = []
+    while len(lines) < length:
+        line = next_statement(writer)
+        if not pair.allows(line):
+            continue
+        lines.append(line)
+        difference = pair.step(line)
+        if difference:
+            return lines, difference
+    return lines, pair.finish()
+
+
+def shrunk(lines: list[str], quiet: bool) -> tuple[list[str], str | None]:
+    """The program without the statements that its difference does not need."""
+    difference = first_difference(make, lines, quiet)
+    place = len(lines) - 2
+    while place >= 0:
+        shorter = lines[:place] + lines[place + 1 :]
+        found = first_difference(make, shorter, quiet)
+        if found and found.split(":")[0] == (difference or "").split(":")[0]:
+            lines, difference = shorter, found
+        place -= 1
+    return lines, difference
+
+
+def failures(first: int, count: int) -> Iterator[str]:
+    """For each seed with a difference: its shrunk program and what differs."""
+    for seed in range(first, first + count):
+        lines, difference = program(seed)
+        if difference:
+            quiet = bool(seed % 3)
+            kept, short = shrunk(lines, quiet)
+            yield "\n".join([f"seed {seed}", *(f"    {line}" for line in kept), f"  {short or difference}"])
+
+
+if __name__ == "__main__":
+    for text in failures(int(sys.argv[1]), int(sys.argv[2])):
+        print(text, flush=True)

@@ -1,0 +1,65 @@
+"""`Tensor.to` in all its spellings: a device, a dtype, a device and a dtype, or another tensor's."""
+
+from typing import Any
+
+from mindtorch import errors
+from mindtorch.device import device as Device
+from mindtorch.dispatch import ops
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.tensor import Tensor, extend_tensor
+
+
+@extend_tensor
+class MovingMethods:
+    """Conversion to another dtype, device or memory format."""
+
+    def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+        """This tensor with another dtype or on another device; the tensor itself when nothing changes."""
+        first = args[0] if args else None
+        spelling = _by_device
+        if isinstance(first, Dtype):
+            spelling = _by_dtype
+        elif isinstance(first, Tensor) or "tensor" in kwargs:
+            spelling = _by_tensor
+        try:
+            options = spelling(*args, **kwargs)
+        except TypeError:
+            raise _no_such_spelling(args, kwargs) from None
+        return ops.to_dtype_layout(self, **options)
+
+
+def _by_device(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
+    if not (device is None or isinstance(device, (Device, str))) or not (dtype is None or isinstance(dtype, Dtype)):
+        raise TypeError
+    return {
+        "device": device,
+        "dtype": dtype,
+        "non_blocking": non_blocking,
+        "copy": copy,
+        "memory_format": memory_format,
+    }
+
+
+def _by_dtype(dtype, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
+    if not isinstance(non_blocking, bool):
+        raise TypeError
+    return _by_device(None, dtype, non_blocking, copy, memory_format=memory_format)
+
+
+def _by_tensor(tensor, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
+    return _by_device(tensor.device, tensor.dtype, non_blocking, copy, memory_format=memory_format)
+
+
+def _no_such_spelling(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    given = [errors.type_name(value) for value in args]
+    given += [f"{name}={errors.type_name(value)}" for name, value in kwargs.items()]
+    got = ", ".join(given) + (", " if not args else "")
+    return TypeError(
+        f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+        " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, "
+        "torch.memory_format memory_format = None)\n"
+        " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
+        "None)\n"
+        " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
+        "None)\n"
+    )
