@@ -24,17 +24,25 @@ _thread = state.thread
 _storing = threading.RLock()  # two threads may bring gradients for the same leaf
 
 
+class MetadataOfVariable:
+    """The `input_metadata` of a leaf's node, found when it is first asked for: many graphs are never run backward."""
+
+    def __get__(self, node: Any, owner: type) -> tuple:
+        array = node.variable._array
+        node.input_metadata = metadata = ((array.shape, array.dtype),)
+        return metadata
+
+
 class AccumulateGrad(NodeBase):
-    """Adds what it is given to the `.grad` of a leaf."""
+    """Adds what it is given to the `.grad` of a leaf, its `variable`.
+
+    `history.edge_of` makes one for each graph that leads to the leaf, and so without the price of an `__init__`.
+    """
 
     accumulates = True
     sequence_nr = _LAST
-
-    def __init__(self, variable: Tensor) -> None:
-        self.variable = variable
-        array = variable._array
-        self.input_metadata = ((array.shape, array.dtype),)
-        self.array_type = type(array)
+    input_metadata = MetadataOfVariable()  # type: ignore[assignment]
+    variable: Tensor
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"

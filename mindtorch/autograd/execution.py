@@ -270,7 +270,7 @@ def _retain(meta: Any, grad: Tensor) -> None:
 
 
 def _run_leaf(task: Pass, leaf: Any, gradients: list, node: Any, edge: tuple) -> None:
-    if gradients[0] is not None and type(gradients[0]._array) is not leaf.array_type:
+    if gradients[0] is not None and type(gradients[0]._array) is not type(leaf.variable._array):
         check_device(gradients[0], leaf, node, edge)
     captures = task.captures.get(leaf)
     if captures is None:

@@ -19,7 +19,7 @@ SQRT_PI = math.sqrt(math.pi)
 def conj(value):
     """Complex conjugate of a tensor or number; a real tensor is returned as it is. None stays None."""
     if isinstance(value, Tensor):
-        return value.conj() if value.is_complex() else value
+        return value.conj() if value._array.dtype.kind == "c" else value
     return value.conjugate() if isinstance(value, complex) else value
 
 

@@ -17,6 +17,7 @@ from mindtorch.tensor import ASK, Tensor, autograd_meta
 
 IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
 
+_new = object.__new__
 _thread = state.thread
 
 
@@ -26,31 +27,25 @@ def edge_of(tensor: Any) -> Any:
     if edge or edge is None:
         return edge
     meta = tensor._meta
-    if meta.base is not None:
-        return _edge_of_view(tensor, meta)
-    return _leaf_edge(tensor, meta) if meta.requires_grad else None
-
-
-def _edge_of_view(view: Tensor, meta: ViewMeta) -> Any:
-    """A view without a node of its own (it was made in no_grad mode) is a leaf that requires grad as its base does."""
-    _follow_base(view, meta)
-    if meta.edge is not None:
-        return meta.edge
-    return _leaf_edge(view, meta) if meta.requires_grad or edge_of(meta.base) is not None else None
+    if type(meta) is ViewMeta:
+        _follow_base(tensor, meta)
+        if meta.edge is not None:
+            return meta.edge
+        if not meta.requires_grad and edge_of(meta.base) is None:
+            return None  # a view without a node of its own is a leaf, which requires grad as its base does
+    # A leaf has one AccumulateGrad at a time, kept alive by the graphs that lead to it.
+    reference = meta.accumulator
+    node = None if reference is None else reference()
+    if node is None:
+        node = _new(AccumulateGrad)
+        node.variable = tensor
+        meta.accumulator = ref(node)
+    return node, 0
 
 
 def edges_of(tensors: Iterable[Any]) -> tuple:
     """The edges of a list of tensors, some of which may be None."""
     return tuple([None if tensor is None else tensor._edge or edge_of(tensor) for tensor in tensors])
-
-
-def _leaf_edge(leaf: Tensor, meta: AutogradMeta) -> tuple:
-    """A leaf has one AccumulateGrad at a time, kept alive by the graphs that lead to it."""
-    node = meta.accumulator and meta.accumulator()
-    if node is None:
-        node = AccumulateGrad(leaf)
-        meta.accumulator = ref(node)
-    return node, 0
 
 
 def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:

@@ -84,7 +84,7 @@ class NodeBase:
     def needs(self, index: int) -> bool:
         """Whether the gradient of an input is wanted: by the graph, and by the backward pass that is running."""
         edge = self.next_edges[index]
-        if edge is None or not Wanted.passes:
+        if not Wanted.passes or edge is None:
             return edge is not None
         return wanted.nodes is None or edge[0] in wanted.nodes
 

@@ -21,6 +21,7 @@ from mindtorch.autograd.node_base import second_backward
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.tensor import Tensor, WrappedNumber, alias_of, share_version, wrap
 
+_new = object.__new__
 _thread = state.thread
 
 
@@ -46,34 +47,36 @@ def save_output(node: Any, tensor: Tensor) -> Any:
         return save(tensor)
     if state.interceptors and _thread.saved_tensor_hooks:
         return _packed(tensor, edge if edge[0] is not node else (None, edge[1]))
-    return SavedOutput(node, tensor, edge)
+    counter = tensor._version_counter
+    if counter is None:
+        tensor._version_counter = counter = [0]
+    saved = _new(SavedOutput)
+    saved.array = tensor._array
+    saved.counter = counter
+    saved.version = counter[0]
+    saved.output_nr = edge[1]
+    # After an in-place op on a view, the view's node is another one: that of the view of the rewritten base.
+    saved.view_node = None if edge[0] is node else ref(edge[0])
+    return saved
 
 
 def unpack(saved: Any, node: Any) -> Any:
     """The tensor or number that was saved; the node is the one that asks."""
-    if node.released:
-        raise second_backward()
     if type(saved) is tuple:
         tensor, version = saved
         counter = tensor._version_counter
         if counter is None or counter[0] == version:
             return tensor
         raise modified_in_place(tensor._array, edge_of(tensor), counter[0], version)
+    if saved is None and node.released:  # which set all the fields to None
+        raise second_backward()
     return saved.unpack(node) if isinstance(saved, (SavedOutput, SavedTensor)) else saved
 
 
 class SavedOutput:
-    """An output of the node that keeps it, without the reference back to the node."""
+    """An output of the node that keeps it, without the reference back to the node. `save_output` fills it."""
 
     __slots__ = ("array", "counter", "version", "output_nr", "view_node")
-
-    def __init__(self, node: Any, tensor: Tensor, edge: tuple) -> None:
-        self.array = tensor._array
-        self.counter = share_version(tensor)
-        self.version = self.counter[0]
-        self.output_nr = edge[1]
-        # After an in-place op on a view, the view's node is another one: that of the view of the rewritten base.
-        self.view_node = None if edge[0] is node else ref(edge[0])
 
     def unpack(self, node: Any) -> Tensor:
         owner = (self.view_node and self.view_node()) or node

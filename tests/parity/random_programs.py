@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from tests.harness import LAYOUTS
 from tests.parity.random_runs import Env, Pair, first_difference
 
 DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
@@ -58,8 +57,20 @@ def make(T: Any, shape: tuple[int, ...], dtype: str, layout: str, seed: int, req
         data = np.abs(np.trunc(data)) if dtype == "uint8" else np.trunc(data)
     elif "complex" in dtype:
         data = data + 1j * numbers.randint(-6, 7, size=shape) / 2
-    tensor = LAYOUTS[layout](T, np.asarray(data), dtype).detach()
+    tensor = T.tensor(data.tolist(), dtype=getattr(T, dtype)).reshape(shape)
+    tensor = LAYOUTS[layout](T, tensor).detach()
     return tensor.requires_grad_() if requires_grad else tensor
+
+
+LAYOUTS = {
+    "plain": lambda T, tensor: tensor,
+    "transposed": lambda T, tensor: tensor.mT.contiguous().mT if tensor.ndim > 1 else tensor,
+    "reversed": lambda T, tensor: tensor.permute(ALL[: tensor.ndim][::-1]).contiguous().permute(ALL[: tensor.ndim][::-1]),
+    "stepped": lambda T, tensor: T.stack([tensor, tensor], -1)[..., 0],
+    "expanded": lambda T, tensor: tensor[:1].expand(tensor.shape) if tensor.ndim else tensor,
+    "offset": lambda T, tensor: T.stack([tensor, tensor])[1],
+}
+ALL = [0, 1, 2, 3]
 
 
 def statement(weight: int) -> Callable[[Maker], Maker]:
@@ -170,9 +181,7 @@ def expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 def leaf(w: Writer) -> str:
     dtype = w.pick(DTYPES if w.chance(0.3) else COMMON_DTYPES)
     shape = w.pick(SHAPES)
-    layout = w.pick(["plain", "plain", "stepped", "expanded", "offset", "permuted", "transposed"])
-    if not shape or shape[0] == 0 or (layout == "transposed" and len(shape) != 2):
-        layout = "plain"
+    layout = "plain" if w.chance(0.3) else w.pick(list(LAYOUTS))
     requires_grad = w.chance(0.6) and ("float" in dtype or "complex" in dtype)
     return f"{w.new()} = make({shape}, {dtype!r}, {layout!r}, {w.random.randint(0, 99)}, {requires_grad})"
 

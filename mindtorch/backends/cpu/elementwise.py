@@ -154,7 +154,7 @@ def are_plain(a: Array, b: Array) -> bool:
 
 def are_apart(out: Array, operand: Array) -> bool:
     """Whether `out` can be written while `operand` is read: surely, when both own their memory."""
-    return out is operand or (out.flags.c_contiguous and out.base is None and operand.base is None)
+    return out is operand or (out.base is None and operand.base is None)
 
 
 # -------------------- the long way --------------------

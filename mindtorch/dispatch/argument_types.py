@@ -1,0 +1,80 @@
+"""What torch takes for an argument of a schema type."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindtorch.device import device
+from mindtorch.dispatch.schema import Argument
+from mindtorch.dtype import dtype
+from mindtorch.generator import Generator
+from mindtorch.layout import layout
+from mindtorch.memory_format import memory_format
+from mindtorch.tensor import Tensor
+
+
+def requires_grad(tensor: Tensor) -> bool:
+    return tensor._edge is not None and tensor.requires_grad
+
+
+def is_int(value: Any) -> bool:
+    """What torch takes for an int: ints, NumPy ints, and 0-dim integer tensors, but no bools."""
+    if isinstance(value, Tensor):
+        return value.ndim == 0 and value._array.dtype.kind in "iu"
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.ndim == 0 and not requires_grad(value)
+    return isinstance(value, (int, float, complex, np.number, np.bool_))
+
+
+def is_float(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.ndim == 0 and not value.is_complex()
+    return isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
+
+
+def is_dtype(value: Any) -> bool:
+    """A dtype, or one of Python's types that stand for one."""
+    return isinstance(value, dtype) or value in (float, int, bool, complex)
+
+
+_ACCEPTS: dict[str, Callable[[Any], bool]] = {
+    "Tensor": lambda value: isinstance(value, Tensor),
+    "Scalar": is_number,
+    "int": is_int,
+    "SymInt": is_int,
+    "float": is_float,
+    "bool": lambda value: isinstance(value, (bool, np.bool_)),
+    "str": lambda value: isinstance(value, str),
+    "ScalarType": is_dtype,
+    "Layout": lambda value: isinstance(value, layout),
+    "Device": lambda value: isinstance(value, (device, str, int)),
+    "MemoryFormat": lambda value: isinstance(value, memory_format),
+    "Generator": lambda value: isinstance(value, Generator),
+}
+
+
+def accepts_element(argument: Argument, value: Any) -> bool:
+    """Whether a value fits an argument that is no list, or an element of one that is."""
+    fits = _ACCEPTS.get(argument.element)
+    return fits is None or fits(value)
+
+
+def accepts_nothing(argument: Argument) -> bool:
+    """Whether None stands for the absence of the argument."""
+    return argument.optional or argument.default == "None"
+
+
+def accepts(argument: Argument, value: Any) -> bool:
+    """Whether a value fits an argument of a schema."""
+    if value is None:
+        return accepts_nothing(argument)
+    if not argument.is_list:
+        return accepts_element(argument, value)
+    if isinstance(value, (list, tuple)):
+        return all(accepts_element(argument, item) for item in value)
+    return argument.is_sized and accepts_element(argument, value)
