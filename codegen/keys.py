@@ -9,7 +9,9 @@ Form = Literal["schema", "word", "words", "names", "flag", "backends", "text", "
 
 FAMILIES = tuple("pointwise reduction view indexing linalg nn loss random factory fft special sparse foreach".split())
 BACKENDS = ("CPU", "NPU", "Meta", "SparseCPU")
-DTYPES = tuple("all no_bool real number_real float float_complex complex integral".split())
+DTYPES = tuple(
+    "all no_bool real number_real float float_complex wide_float wide_float_complex complex integral".split()
+)
 TAGS = tuple(
     "core pointwise reduction nondeterministic_seeded nondeterministic_bitwise dynamic_output_shape"
     " data_dependent_output inplace_view view_copy generated maybe_aliasing_or_mutating".split()

@@ -13,7 +13,7 @@ from mindtorch._generated.ops import (
     special as special_ops,
     view as view_ops,
 )
-from mindtorch.dispatch.arguments import as_operator
+from mindtorch.dispatch.methods import as_method, as_operator
 from mindtorch.tensor import extend_tensor
 
 
@@ -21,343 +21,401 @@ from mindtorch.tensor import extend_tensor
 class PointwiseMethods:
     """Methods and operators of the pointwise ops."""
 
-    add = pointwise_ops.add
+    add = as_method(pointwise_ops.add)
     __add__ = as_operator(pointwise_ops.add)
     __radd__ = as_operator(pointwise_ops.add)
-    add_ = pointwise_ops.add_
+    add_ = as_method(pointwise_ops.add_)
     __iadd__ = as_operator(pointwise_ops.add_)
-    sub = pointwise_ops.sub
+    sub = as_method(pointwise_ops.sub)
     __sub__ = as_operator(pointwise_ops.sub)
-    sub_ = pointwise_ops.sub_
+    sub_ = as_method(pointwise_ops.sub_)
     __isub__ = as_operator(pointwise_ops.sub_)
     __rsub__ = as_operator(pointwise_ops.rsub)
-    mul = pointwise_ops.mul
+    mul = as_method(pointwise_ops.mul)
     __mul__ = as_operator(pointwise_ops.mul)
     __rmul__ = as_operator(pointwise_ops.mul)
-    mul_ = pointwise_ops.mul_
+    mul_ = as_method(pointwise_ops.mul_)
     __imul__ = as_operator(pointwise_ops.mul_)
-    div = pointwise_ops.div
+    div = as_method(pointwise_ops.div)
     __truediv__ = as_operator(pointwise_ops.div_Tensor)
-    div_ = pointwise_ops.div_
+    div_ = as_method(pointwise_ops.div_)
     __itruediv__ = as_operator(pointwise_ops.div__Tensor)
-    floor_divide = pointwise_ops.floor_divide
+    floor_divide = as_method(pointwise_ops.floor_divide)
     __floordiv__ = as_operator(pointwise_ops.floor_divide)
-    floor_divide_ = pointwise_ops.floor_divide_
+    floor_divide_ = as_method(pointwise_ops.floor_divide_)
     __ifloordiv__ = as_operator(pointwise_ops.floor_divide_)
-    remainder = pointwise_ops.remainder
+    remainder = as_method(pointwise_ops.remainder)
     __mod__ = as_operator(pointwise_ops.remainder)
-    remainder_ = pointwise_ops.remainder_
+    remainder_ = as_method(pointwise_ops.remainder_)
     __imod__ = as_operator(pointwise_ops.remainder_)
-    pow = pointwise_ops.pow
+    pow = as_method(pointwise_ops.pow)
     __pow__ = as_operator(pointwise_ops.pow)
-    pow_ = pointwise_ops.pow_
+    pow_ = as_method(pointwise_ops.pow_)
     __ipow__ = as_operator(pointwise_ops.pow_)
-    neg = pointwise_ops.neg
+    neg = as_method(pointwise_ops.neg)
     __neg__ = pointwise_ops.neg
-    neg_ = pointwise_ops.neg_
-    abs = pointwise_ops.abs
+    neg_ = as_method(pointwise_ops.neg_)
+    abs = as_method(pointwise_ops.abs)
     __abs__ = pointwise_ops.abs
-    abs_ = pointwise_ops.abs_
-    sgn = pointwise_ops.sgn
-    sgn_ = pointwise_ops.sgn_
-    sign = pointwise_ops.sign
-    sign_ = pointwise_ops.sign_
-    angle = pointwise_ops.angle
-    _conj_physical = pointwise_ops._conj_physical
-    conj_physical = pointwise_ops.conj_physical
-    conj_physical_ = pointwise_ops.conj_physical_
-    exp = pointwise_ops.exp
-    exp_ = pointwise_ops.exp_
-    expm1 = pointwise_ops.expm1
-    expm1_ = pointwise_ops.expm1_
-    log = pointwise_ops.log
-    log_ = pointwise_ops.log_
-    log2 = pointwise_ops.log2
-    log2_ = pointwise_ops.log2_
-    log1p = pointwise_ops.log1p
-    log1p_ = pointwise_ops.log1p_
-    sqrt = pointwise_ops.sqrt
-    sqrt_ = pointwise_ops.sqrt_
-    rsqrt = pointwise_ops.rsqrt
-    rsqrt_ = pointwise_ops.rsqrt_
-    reciprocal = pointwise_ops.reciprocal
-    reciprocal_ = pointwise_ops.reciprocal_
-    square = pointwise_ops.square
-    square_ = pointwise_ops.square_
-    sin = pointwise_ops.sin
-    sin_ = pointwise_ops.sin_
-    cos = pointwise_ops.cos
-    cos_ = pointwise_ops.cos_
-    tan = pointwise_ops.tan
-    tan_ = pointwise_ops.tan_
-    tanh = pointwise_ops.tanh
-    tanh_ = pointwise_ops.tanh_
-    sigmoid = pointwise_ops.sigmoid
-    sigmoid_ = pointwise_ops.sigmoid_
-    floor = pointwise_ops.floor
-    floor_ = pointwise_ops.floor_
-    ceil = pointwise_ops.ceil
-    ceil_ = pointwise_ops.ceil_
-    round = pointwise_ops.round
-    round_ = pointwise_ops.round_
-    trunc = pointwise_ops.trunc
-    trunc_ = pointwise_ops.trunc_
-    relu = pointwise_ops.relu
-    relu_ = pointwise_ops.relu_
-    clamp = pointwise_ops.clamp
-    clamp_ = pointwise_ops.clamp_
-    clamp_min = pointwise_ops.clamp_min
-    clamp_min_ = pointwise_ops.clamp_min_
-    clamp_max = pointwise_ops.clamp_max
-    clamp_max_ = pointwise_ops.clamp_max_
-    maximum = pointwise_ops.maximum
-    minimum = pointwise_ops.minimum
-    atan2 = pointwise_ops.atan2
-    atan2_ = pointwise_ops.atan2_
-    eq = pointwise_ops.eq
+    abs_ = as_method(pointwise_ops.abs_)
+    sgn = as_method(pointwise_ops.sgn)
+    sgn_ = as_method(pointwise_ops.sgn_)
+    sign = as_method(pointwise_ops.sign)
+    sign_ = as_method(pointwise_ops.sign_)
+    angle = as_method(pointwise_ops.angle)
+    _conj_physical = as_method(pointwise_ops._conj_physical)
+    conj_physical = as_method(pointwise_ops.conj_physical)
+    conj_physical_ = as_method(pointwise_ops.conj_physical_)
+    exp = as_method(pointwise_ops.exp)
+    exp_ = as_method(pointwise_ops.exp_)
+    expm1 = as_method(pointwise_ops.expm1)
+    expm1_ = as_method(pointwise_ops.expm1_)
+    log = as_method(pointwise_ops.log)
+    log_ = as_method(pointwise_ops.log_)
+    log2 = as_method(pointwise_ops.log2)
+    log2_ = as_method(pointwise_ops.log2_)
+    log1p = as_method(pointwise_ops.log1p)
+    log1p_ = as_method(pointwise_ops.log1p_)
+    sqrt = as_method(pointwise_ops.sqrt)
+    sqrt_ = as_method(pointwise_ops.sqrt_)
+    rsqrt = as_method(pointwise_ops.rsqrt)
+    rsqrt_ = as_method(pointwise_ops.rsqrt_)
+    reciprocal = as_method(pointwise_ops.reciprocal)
+    reciprocal_ = as_method(pointwise_ops.reciprocal_)
+    square = as_method(pointwise_ops.square)
+    square_ = as_method(pointwise_ops.square_)
+    sin = as_method(pointwise_ops.sin)
+    sin_ = as_method(pointwise_ops.sin_)
+    cos = as_method(pointwise_ops.cos)
+    cos_ = as_method(pointwise_ops.cos_)
+    tan = as_method(pointwise_ops.tan)
+    tan_ = as_method(pointwise_ops.tan_)
+    tanh = as_method(pointwise_ops.tanh)
+    tanh_ = as_method(pointwise_ops.tanh_)
+    sigmoid = as_method(pointwise_ops.sigmoid)
+    sigmoid_ = as_method(pointwise_ops.sigmoid_)
+    floor = as_method(pointwise_ops.floor)
+    floor_ = as_method(pointwise_ops.floor_)
+    ceil = as_method(pointwise_ops.ceil)
+    ceil_ = as_method(pointwise_ops.ceil_)
+    round = as_method(pointwise_ops.round)
+    round_ = as_method(pointwise_ops.round_)
+    trunc = as_method(pointwise_ops.trunc)
+    trunc_ = as_method(pointwise_ops.trunc_)
+    relu = as_method(pointwise_ops.relu)
+    relu_ = as_method(pointwise_ops.relu_)
+    clamp = as_method(pointwise_ops.clamp)
+    clamp_ = as_method(pointwise_ops.clamp_)
+    clamp_min = as_method(pointwise_ops.clamp_min)
+    clamp_min_ = as_method(pointwise_ops.clamp_min_)
+    clamp_max = as_method(pointwise_ops.clamp_max)
+    clamp_max_ = as_method(pointwise_ops.clamp_max_)
+    maximum = as_method(pointwise_ops.maximum)
+    minimum = as_method(pointwise_ops.minimum)
+    atan2 = as_method(pointwise_ops.atan2)
+    atan2_ = as_method(pointwise_ops.atan2_)
+    eq = as_method(pointwise_ops.eq)
     __eq__ = as_operator(pointwise_ops.eq)
-    eq_ = pointwise_ops.eq_
-    ne = pointwise_ops.ne
+    eq_ = as_method(pointwise_ops.eq_)
+    ne = as_method(pointwise_ops.ne)
     __ne__ = as_operator(pointwise_ops.ne)
-    ne_ = pointwise_ops.ne_
-    lt = pointwise_ops.lt
+    ne_ = as_method(pointwise_ops.ne_)
+    lt = as_method(pointwise_ops.lt)
     __lt__ = as_operator(pointwise_ops.lt)
-    lt_ = pointwise_ops.lt_
-    le = pointwise_ops.le
+    lt_ = as_method(pointwise_ops.lt_)
+    le = as_method(pointwise_ops.le)
     __le__ = as_operator(pointwise_ops.le)
-    le_ = pointwise_ops.le_
-    gt = pointwise_ops.gt
+    le_ = as_method(pointwise_ops.le_)
+    gt = as_method(pointwise_ops.gt)
     __gt__ = as_operator(pointwise_ops.gt)
-    gt_ = pointwise_ops.gt_
-    ge = pointwise_ops.ge
+    gt_ = as_method(pointwise_ops.gt_)
+    ge = as_method(pointwise_ops.ge)
     __ge__ = as_operator(pointwise_ops.ge)
-    ge_ = pointwise_ops.ge_
-    logical_not = pointwise_ops.logical_not
-    logical_not_ = pointwise_ops.logical_not_
-    logical_and = pointwise_ops.logical_and
-    logical_and_ = pointwise_ops.logical_and_
-    logical_or = pointwise_ops.logical_or
-    logical_or_ = pointwise_ops.logical_or_
-    logical_xor = pointwise_ops.logical_xor
-    logical_xor_ = pointwise_ops.logical_xor_
-    bitwise_not = pointwise_ops.bitwise_not
+    ge_ = as_method(pointwise_ops.ge_)
+    logical_not = as_method(pointwise_ops.logical_not)
+    logical_not_ = as_method(pointwise_ops.logical_not_)
+    logical_and = as_method(pointwise_ops.logical_and)
+    logical_and_ = as_method(pointwise_ops.logical_and_)
+    logical_or = as_method(pointwise_ops.logical_or)
+    logical_or_ = as_method(pointwise_ops.logical_or_)
+    logical_xor = as_method(pointwise_ops.logical_xor)
+    logical_xor_ = as_method(pointwise_ops.logical_xor_)
+    bitwise_not = as_method(pointwise_ops.bitwise_not)
     __invert__ = pointwise_ops.bitwise_not
-    bitwise_not_ = pointwise_ops.bitwise_not_
-    bitwise_and = pointwise_ops.bitwise_and
+    bitwise_not_ = as_method(pointwise_ops.bitwise_not_)
+    bitwise_and = as_method(pointwise_ops.bitwise_and)
     __and__ = as_operator(pointwise_ops.bitwise_and)
     __rand__ = as_operator(pointwise_ops.bitwise_and)
-    bitwise_and_ = pointwise_ops.bitwise_and_
+    bitwise_and_ = as_method(pointwise_ops.bitwise_and_)
     __iand__ = as_operator(pointwise_ops.bitwise_and_)
-    bitwise_or = pointwise_ops.bitwise_or
+    bitwise_or = as_method(pointwise_ops.bitwise_or)
     __or__ = as_operator(pointwise_ops.bitwise_or)
     __ror__ = as_operator(pointwise_ops.bitwise_or)
-    bitwise_or_ = pointwise_ops.bitwise_or_
+    bitwise_or_ = as_method(pointwise_ops.bitwise_or_)
     __ior__ = as_operator(pointwise_ops.bitwise_or_)
-    bitwise_xor = pointwise_ops.bitwise_xor
+    bitwise_xor = as_method(pointwise_ops.bitwise_xor)
     __xor__ = as_operator(pointwise_ops.bitwise_xor)
     __rxor__ = as_operator(pointwise_ops.bitwise_xor)
-    bitwise_xor_ = pointwise_ops.bitwise_xor_
+    bitwise_xor_ = as_method(pointwise_ops.bitwise_xor_)
     __ixor__ = as_operator(pointwise_ops.bitwise_xor_)
-    isnan = pointwise_ops.isnan
-    isinf = pointwise_ops.isinf
-    isfinite = pointwise_ops.isfinite
+    isnan = as_method(pointwise_ops.isnan)
+    isinf = as_method(pointwise_ops.isinf)
+    isfinite = as_method(pointwise_ops.isfinite)
 
     def where(self, condition, other):
         return pointwise_ops.where(condition, self, other)
 
-    masked_fill = pointwise_ops.masked_fill
-    masked_fill_ = pointwise_ops.masked_fill_
-    lerp = pointwise_ops.lerp
-    lerp_ = pointwise_ops.lerp_
-    addcmul = pointwise_ops.addcmul
-    addcmul_ = pointwise_ops.addcmul_
-    addcdiv = pointwise_ops.addcdiv
-    addcdiv_ = pointwise_ops.addcdiv_
+    masked_fill = as_method(pointwise_ops.masked_fill)
+    masked_fill_ = as_method(pointwise_ops.masked_fill_)
+    lerp = as_method(pointwise_ops.lerp)
+    lerp_ = as_method(pointwise_ops.lerp_)
+    addcmul = as_method(pointwise_ops.addcmul)
+    addcmul_ = as_method(pointwise_ops.addcmul_)
+    addcdiv = as_method(pointwise_ops.addcdiv)
+    addcdiv_ = as_method(pointwise_ops.addcdiv_)
+    absolute = as_method(pointwise_ops.absolute)
+    absolute_ = as_method(pointwise_ops.absolute_)
+    negative = as_method(pointwise_ops.negative)
+    negative_ = as_method(pointwise_ops.negative_)
+    positive = as_method(pointwise_ops.positive)
+    fix = as_method(pointwise_ops.fix)
+    fix_ = as_method(pointwise_ops.fix_)
+    clip = as_method(pointwise_ops.clip)
+    clip_ = as_method(pointwise_ops.clip_)
+    multiply = as_method(pointwise_ops.multiply)
+    multiply_ = as_method(pointwise_ops.multiply_)
+    subtract = as_method(pointwise_ops.subtract)
+    subtract_ = as_method(pointwise_ops.subtract_)
+    divide = as_method(pointwise_ops.divide)
+    divide_ = as_method(pointwise_ops.divide_)
+    true_divide = as_method(pointwise_ops.true_divide)
+    true_divide_ = as_method(pointwise_ops.true_divide_)
+    arctan2 = as_method(pointwise_ops.arctan2)
+    arctan2_ = as_method(pointwise_ops.arctan2_)
+    greater = as_method(pointwise_ops.greater)
+    greater_equal = as_method(pointwise_ops.greater_equal)
+    less = as_method(pointwise_ops.less)
+    less_equal = as_method(pointwise_ops.less_equal)
+    not_equal = as_method(pointwise_ops.not_equal)
+    isreal = as_method(pointwise_ops.isreal)
+    nan_to_num = as_method(pointwise_ops.nan_to_num)
 
 
 @extend_tensor
 class ReductionMethods:
     """Methods and operators of the reduction ops."""
 
-    sum = reduction_ops.sum
-    mean = reduction_ops.mean
-    prod = reduction_ops.prod
-    amax = reduction_ops.amax
-    amin = reduction_ops.amin
-    max = reduction_ops.max
-    min = reduction_ops.min
-    argmax = reduction_ops.argmax
-    argmin = reduction_ops.argmin
-    any = reduction_ops.any
-    all = reduction_ops.all
-    var = reduction_ops.var
-    std = reduction_ops.std
-    logsumexp = reduction_ops.logsumexp
-    cumsum = reduction_ops.cumsum
-    cumsum_ = reduction_ops.cumsum_
-    softmax = reduction_ops.softmax
-    log_softmax = reduction_ops.log_softmax
-    sort = reduction_ops.sort
-    argsort = reduction_ops.argsort
-    topk = reduction_ops.topk
-    norm = reduction_ops.norm
-    count_nonzero = reduction_ops.count_nonzero
+    sum = as_method(reduction_ops.sum)
+    mean = as_method(reduction_ops.mean)
+    prod = as_method(reduction_ops.prod)
+    amax = as_method(reduction_ops.amax)
+    amin = as_method(reduction_ops.amin)
+    max = as_method(reduction_ops.max)
+    min = as_method(reduction_ops.min)
+    argmax = as_method(reduction_ops.argmax)
+    argmin = as_method(reduction_ops.argmin)
+    any = as_method(reduction_ops.any)
+    all = as_method(reduction_ops.all)
+    var = as_method(reduction_ops.var)
+    std = as_method(reduction_ops.std)
+    logsumexp = as_method(reduction_ops.logsumexp)
+    cumsum = as_method(reduction_ops.cumsum)
+    cumsum_ = as_method(reduction_ops.cumsum_)
+    softmax = as_method(reduction_ops.softmax)
+    log_softmax = as_method(reduction_ops.log_softmax)
+    sort = as_method(reduction_ops.sort)
+    argsort = as_method(reduction_ops.argsort)
+    topk = as_method(reduction_ops.topk)
+    norm = as_method(reduction_ops.norm)
+    count_nonzero = as_method(reduction_ops.count_nonzero)
+    nanmean = as_method(reduction_ops.nanmean)
+    msort = as_method(reduction_ops.msort)
+    diff = as_method(reduction_ops.diff)
+    sum_to_size = as_method(reduction_ops.sum_to_size)
 
 
 @extend_tensor
 class ViewMethods:
     """Methods and operators of the view ops."""
 
-    alias = view_ops.alias
-    detach = view_ops.detach
-    view = view_ops.view
-    _reshape_alias = view_ops._reshape_alias
-    reshape = view_ops.reshape
-    view_as = view_ops.view_as
-    transpose = view_ops.transpose
-    t = view_ops.t
-    t_ = view_ops.t_
-    numpy_T = view_ops.numpy_T
-    permute = view_ops.permute
-    movedim = view_ops.movedim
-    expand = view_ops.expand
-    expand_as = view_ops.expand_as
-    broadcast_to = view_ops.broadcast_to
-    squeeze = view_ops.squeeze
-    squeeze_ = view_ops.squeeze_
-    unsqueeze = view_ops.unsqueeze
-    unsqueeze_ = view_ops.unsqueeze_
-    select = view_ops.select
-    slice = view_ops.slice
-    narrow = view_ops.narrow
-    split = view_ops.split
-    split_with_sizes = view_ops.split_with_sizes
-    chunk = view_ops.chunk
-    unbind = view_ops.unbind
-    diagonal = view_ops.diagonal
-    unfold = view_ops.unfold
-    as_strided = view_ops.as_strided
-    as_strided_ = view_ops.as_strided_
-    flatten = view_ops.flatten
-    unflatten = view_ops.unflatten
-    contiguous = view_ops.contiguous
+    alias = as_method(view_ops.alias)
+    detach = as_method(view_ops.detach)
+    view = as_method(view_ops.view)
+    _reshape_alias = as_method(view_ops._reshape_alias)
+    reshape = as_method(view_ops.reshape)
+    view_as = as_method(view_ops.view_as)
+    transpose = as_method(view_ops.transpose)
+    t = as_method(view_ops.t)
+    t_ = as_method(view_ops.t_)
+    numpy_T = as_method(view_ops.numpy_T)
+    permute = as_method(view_ops.permute)
+    movedim = as_method(view_ops.movedim)
+    expand = as_method(view_ops.expand)
+    expand_as = as_method(view_ops.expand_as)
+    broadcast_to = as_method(view_ops.broadcast_to)
+    squeeze = as_method(view_ops.squeeze)
+    squeeze_ = as_method(view_ops.squeeze_)
+    unsqueeze = as_method(view_ops.unsqueeze)
+    unsqueeze_ = as_method(view_ops.unsqueeze_)
+    select = as_method(view_ops.select)
+    slice = as_method(view_ops.slice)
+    narrow = as_method(view_ops.narrow)
+    split = as_method(view_ops.split)
+    split_with_sizes = as_method(view_ops.split_with_sizes)
+    chunk = as_method(view_ops.chunk)
+    unbind = as_method(view_ops.unbind)
+    diagonal = as_method(view_ops.diagonal)
+    unfold = as_method(view_ops.unfold)
+    as_strided = as_method(view_ops.as_strided)
+    as_strided_ = as_method(view_ops.as_strided_)
+    flatten = as_method(view_ops.flatten)
+    unflatten = as_method(view_ops.unflatten)
+    contiguous = as_method(view_ops.contiguous)
+    swapaxes = as_method(view_ops.swapaxes)
+    swapdims = as_method(view_ops.swapdims)
+    moveaxis = as_method(view_ops.moveaxis)
+    ravel = as_method(view_ops.ravel)
+    reshape_as = as_method(view_ops.reshape_as)
+    tensor_split = as_method(view_ops.tensor_split)
+    hsplit = as_method(view_ops.hsplit)
+    vsplit = as_method(view_ops.vsplit)
+    dsplit = as_method(view_ops.dsplit)
 
 
 @extend_tensor
 class IndexingMethods:
     """Methods and operators of the indexing ops."""
 
-    index = indexing_ops.index
-    index_put = indexing_ops.index_put
-    index_put_ = indexing_ops.index_put_
-    index_select = indexing_ops.index_select
-    index_add = indexing_ops.index_add
-    index_add_ = indexing_ops.index_add_
-    gather = indexing_ops.gather
-    scatter = indexing_ops.scatter
-    scatter_ = indexing_ops.scatter_
-    scatter_add = indexing_ops.scatter_add
-    scatter_add_ = indexing_ops.scatter_add_
-    masked_select = indexing_ops.masked_select
-    masked_scatter = indexing_ops.masked_scatter
-    masked_scatter_ = indexing_ops.masked_scatter_
-    nonzero = indexing_ops.nonzero
-    repeat = indexing_ops.repeat
-    flip = indexing_ops.flip
-    roll = indexing_ops.roll
-    tril = indexing_ops.tril
-    tril_ = indexing_ops.tril_
-    triu = indexing_ops.triu
-    triu_ = indexing_ops.triu_
-    diag = indexing_ops.diag
-    diag_embed = indexing_ops.diag_embed
+    index = as_method(indexing_ops.index)
+    index_put = as_method(indexing_ops.index_put)
+    index_put_ = as_method(indexing_ops.index_put_)
+    index_select = as_method(indexing_ops.index_select)
+    index_add = as_method(indexing_ops.index_add)
+    index_add_ = as_method(indexing_ops.index_add_)
+    gather = as_method(indexing_ops.gather)
+    scatter = as_method(indexing_ops.scatter)
+    scatter_ = as_method(indexing_ops.scatter_)
+    scatter_add = as_method(indexing_ops.scatter_add)
+    scatter_add_ = as_method(indexing_ops.scatter_add_)
+    masked_select = as_method(indexing_ops.masked_select)
+    masked_scatter = as_method(indexing_ops.masked_scatter)
+    masked_scatter_ = as_method(indexing_ops.masked_scatter_)
+    nonzero = as_method(indexing_ops.nonzero)
+    repeat = as_method(indexing_ops.repeat)
+    flip = as_method(indexing_ops.flip)
+    roll = as_method(indexing_ops.roll)
+    tril = as_method(indexing_ops.tril)
+    tril_ = as_method(indexing_ops.tril_)
+    triu = as_method(indexing_ops.triu)
+    triu_ = as_method(indexing_ops.triu_)
+    diag = as_method(indexing_ops.diag)
+    diag_embed = as_method(indexing_ops.diag_embed)
+    tile = as_method(indexing_ops.tile)
+    repeat_interleave = as_method(indexing_ops.repeat_interleave)
+    fliplr = as_method(indexing_ops.fliplr)
+    flipud = as_method(indexing_ops.flipud)
+    rot90 = as_method(indexing_ops.rot90)
+    take_along_dim = as_method(indexing_ops.take_along_dim)
+    argwhere = as_method(indexing_ops.argwhere)
+    diagflat = as_method(indexing_ops.diagflat)
+    fill_diagonal_ = as_method(indexing_ops.fill_diagonal_)
+    index_fill = as_method(indexing_ops.index_fill)
+    index_fill_ = as_method(indexing_ops.index_fill_)
+    index_copy = as_method(indexing_ops.index_copy)
+    index_copy_ = as_method(indexing_ops.index_copy_)
+    take = as_method(indexing_ops.take)
 
 
 @extend_tensor
 class LinalgMethods:
     """Methods and operators of the linalg ops."""
 
-    mm = linalg_ops.mm
-    bmm = linalg_ops.bmm
-    mv = linalg_ops.mv
-    dot = linalg_ops.dot
-    matmul = linalg_ops.matmul
+    mm = as_method(linalg_ops.mm)
+    bmm = as_method(linalg_ops.bmm)
+    mv = as_method(linalg_ops.mv)
+    dot = as_method(linalg_ops.dot)
+    matmul = as_method(linalg_ops.matmul)
     __matmul__ = as_operator(linalg_ops.matmul)
-    addmm = linalg_ops.addmm
-    addmm_ = linalg_ops.addmm_
-    baddbmm = linalg_ops.baddbmm
-    baddbmm_ = linalg_ops.baddbmm_
-    outer = linalg_ops.outer
+    addmm = as_method(linalg_ops.addmm)
+    addmm_ = as_method(linalg_ops.addmm_)
+    baddbmm = as_method(linalg_ops.baddbmm)
+    baddbmm_ = as_method(linalg_ops.baddbmm_)
+    outer = as_method(linalg_ops.outer)
+    ger = as_method(linalg_ops.ger)
+    inner = as_method(linalg_ops.inner)
+    kron = as_method(linalg_ops.kron)
+    matrix_power = as_method(linalg_ops.matrix_power)
+    trace = as_method(linalg_ops.trace)
 
 
 @extend_tensor
 class RandomMethods:
     """Methods and operators of the random ops."""
 
-    uniform_ = random_ops.uniform_
-    normal_ = random_ops.normal_
-    bernoulli_ = random_ops.bernoulli_
-    bernoulli = random_ops.bernoulli
-    random_ = random_ops.random_
-    exponential_ = random_ops.exponential_
-    multinomial = random_ops.multinomial
+    uniform_ = as_method(random_ops.uniform_)
+    normal_ = as_method(random_ops.normal_)
+    bernoulli_ = as_method(random_ops.bernoulli_)
+    bernoulli = as_method(random_ops.bernoulli)
+    random_ = as_method(random_ops.random_)
+    exponential_ = as_method(random_ops.exponential_)
+    multinomial = as_method(random_ops.multinomial)
 
 
 @extend_tensor
 class FactoryMethods:
     """Methods and operators of the factory ops."""
 
-    new_empty = factory_ops.new_empty
-    new_empty_strided = factory_ops.new_empty_strided
-    new_zeros = factory_ops.new_zeros
-    new_ones = factory_ops.new_ones
-    new_full = factory_ops.new_full
-    clone = factory_ops.clone
-    copy_ = factory_ops.copy_
-    to = factory_ops.to
-    type_as = factory_ops.type_as
-    fill_ = factory_ops.fill_
-    zero_ = factory_ops.zero_
+    new_empty = as_method(factory_ops.new_empty)
+    new_empty_strided = as_method(factory_ops.new_empty_strided)
+    new_zeros = as_method(factory_ops.new_zeros)
+    new_ones = as_method(factory_ops.new_ones)
+    new_full = as_method(factory_ops.new_full)
+    clone = as_method(factory_ops.clone)
+    copy_ = as_method(factory_ops.copy_)
+    to = as_method(factory_ops.to)
+    type_as = as_method(factory_ops.type_as)
+    fill_ = as_method(factory_ops.fill_)
+    zero_ = as_method(factory_ops.zero_)
 
 
 @extend_tensor
 class SpecialMethods:
     """Methods and operators of the special ops."""
 
-    erf = special_ops.erf
-    erf_ = special_ops.erf_
-    erfc = special_ops.erfc
-    erfc_ = special_ops.erfc_
-    erfinv = special_ops.erfinv
-    erfinv_ = special_ops.erfinv_
-    lgamma = special_ops.lgamma
-    lgamma_ = special_ops.lgamma_
-    digamma = special_ops.digamma
-    digamma_ = special_ops.digamma_
+    erf = as_method(special_ops.erf)
+    erf_ = as_method(special_ops.erf_)
+    erfc = as_method(special_ops.erfc)
+    erfc_ = as_method(special_ops.erfc_)
+    erfinv = as_method(special_ops.erfinv)
+    erfinv_ = as_method(special_ops.erfinv_)
+    lgamma = as_method(special_ops.lgamma)
+    lgamma_ = as_method(special_ops.lgamma_)
+    digamma = as_method(special_ops.digamma)
+    digamma_ = as_method(special_ops.digamma_)
 
     def polygamma(self, n):
         return special_ops.polygamma(n, self)
 
-    polygamma_ = special_ops.polygamma_
-    xlogy = special_ops.xlogy
-    xlogy_ = special_ops.xlogy_
+    polygamma_ = as_method(special_ops.polygamma_)
+    xlogy = as_method(special_ops.xlogy)
+    xlogy_ = as_method(special_ops.xlogy_)
 
 
 @extend_tensor
 class SparseMethods:
     """Methods and operators of the sparse ops."""
 
-    _to_sparse = sparse_ops._to_sparse
-    to_sparse = sparse_ops.to_sparse
-    _to_dense = sparse_ops._to_dense
-    to_dense = sparse_ops.to_dense
-    coalesce = sparse_ops.coalesce
-    _indices = sparse_ops._indices
-    _values = sparse_ops._values
-    _nnz = sparse_ops._nnz
-    indices = sparse_ops.indices
-    values = sparse_ops.values
-    is_coalesced = sparse_ops.is_coalesced
-    sparse_dim = sparse_ops.sparse_dim
-    dense_dim = sparse_ops.dense_dim
-    sparse_mask = sparse_ops.sparse_mask
+    _to_sparse = as_method(sparse_ops._to_sparse)
+    to_sparse = as_method(sparse_ops.to_sparse)
+    _to_dense = as_method(sparse_ops._to_dense)
+    to_dense = as_method(sparse_ops.to_dense)
+    coalesce = as_method(sparse_ops.coalesce)
+    _indices = as_method(sparse_ops._indices)
+    _values = as_method(sparse_ops._values)
+    _nnz = as_method(sparse_ops._nnz)
+    indices = as_method(sparse_ops.indices)
+    values = as_method(sparse_ops.values)
+    is_coalesced = as_method(sparse_ops.is_coalesced)
+    sparse_dim = as_method(sparse_ops.sparse_dim)
+    dense_dim = as_method(sparse_ops.dense_dim)
+    sparse_mask = as_method(sparse_ops.sparse_mask)

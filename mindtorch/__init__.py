@@ -25,8 +25,11 @@ from mindtorch.autograd.grad_mode import no_grad as no_grad
 from mindtorch.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from mindtorch.broadcasting import atleast_1d as atleast_1d
 from mindtorch.broadcasting import atleast_2d as atleast_2d
+from mindtorch.broadcasting import atleast_3d as atleast_3d
+from mindtorch.broadcasting import block_diag as block_diag
 from mindtorch.broadcasting import broadcast_shapes as broadcast_shapes
 from mindtorch.broadcasting import broadcast_tensors as broadcast_tensors
+from mindtorch.broadcasting import cartesian_prod as cartesian_prod
 from mindtorch.broadcasting import meshgrid as meshgrid
 from mindtorch.comparison import allclose as allclose
 from mindtorch.comparison import equal as equal
@@ -111,6 +114,10 @@ from mindtorch.printing import set_printoptions as set_printoptions
 from mindtorch.promotion import can_cast as can_cast
 from mindtorch.promotion import promote_types as promote_types
 from mindtorch.promotion import result_type as result_type
+from mindtorch.searching import bincount as bincount
+from mindtorch.searching import nonzero as nonzero
+from mindtorch.searching import unique as unique
+from mindtorch.searching import unique_consecutive as unique_consecutive
 from mindtorch.serialization import load as load
 from mindtorch.serialization import save as save
 from mindtorch.size import Size as Size

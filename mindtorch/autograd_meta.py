@@ -26,13 +26,10 @@ class AutogradMeta:
 
 
 class ViewMeta(AutogradMeta):
-    """What a view of a tensor knows about where it came from."""
+    """What a view of a tensor knows about where it came from. `tensor.view_of` fills it."""
 
-    def __init__(self, base: Any, replay: tuple[Callable, tuple] | None, parent: "ViewMeta | None") -> None:
-        self.base = base
-        self.replay = replay
-        self.parent = parent
-
+    replay: tuple[Callable, tuple] | None = None  # takes the view again, from a new base
+    parent: "ViewMeta | None" = None  # the input's, if that is a view too
     edge: Any = None  # the view's own (node, output_nr) ...
     version = 0  # ... and the version of the base at which it was made
     creation = DEFAULT

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import iterator
+from mindtorch.dispatch import ops
 from mindtorch.size import Size
 from mindtorch.tensor import Tensor
 
@@ -52,6 +53,42 @@ def atleast_1d(*tensors: Any) -> Any:
 def atleast_2d(*tensors: Any) -> Any:
     """The tensor, or each of the tensors, with two dimensions or more."""
     return _each(tensors, lambda tensor: tensor.reshape(1, -1) if tensor.ndim < 2 else tensor)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """The tensor, or each of the tensors, with three dimensions or more."""
+    return _each(tensors, _at_least_3d)
+
+
+def _at_least_3d(tensor: Any) -> Any:
+    if tensor.ndim < 2:
+        return tensor.reshape(1, -1, 1)
+    return tensor.unsqueeze(-1) if tensor.ndim == 2 else tensor
+
+
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All combinations of an element of each 1-d tensor, one a row."""
+    given = _unpacked(tensors)
+    for tensor in given:
+        if tensor.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
+    return given[0] if len(given) == 1 else ops.stack([grid.flatten() for grid in meshgrid(given)], 1)
+
+
+def block_diag(*tensors: Any) -> Tensor:
+    """A matrix with the given ones along its diagonal and zero elsewhere."""
+    blocks = [atleast_2d(tensor) for tensor in tensors]
+    for number, block in enumerate(blocks):
+        if block.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {number} has {block.ndim} "
+                "dimensions"
+            )
+    width, left, rows = sum(block.shape[1] for block in blocks), 0, []
+    for block in blocks:
+        rows.append(ops.constant_pad_nd(block, (left, width - left - block.shape[1])))
+        left += block.shape[1]
+    return ops.cat(rows)
 
 
 def _each(tensors: Sequence[Any], change: Any) -> Any:

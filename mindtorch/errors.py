@@ -31,6 +31,12 @@ def out_requires_grad(op: str) -> RuntimeError:
     )
 
 
+def empty_tensor_list(op: str) -> Exception:
+    if op == "cat":
+        return ValueError("torch.cat(): expected a non-empty list of Tensors")
+    return RuntimeError(f"{op} expects a non-empty TensorList")
+
+
 # -------------------- dtypes and devices --------------------
 
 
@@ -94,11 +100,13 @@ def meta_data() -> NotImplementedError:
     return NotImplementedError("Cannot copy out of meta tensor; no data!")
 
 
-def only_leaf_flag() -> RuntimeError:
-    return RuntimeError(
-        "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-        "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+def only_leaf_flag(wanted: bool) -> RuntimeError:
+    """`requires_grad` was set on a tensor that is no leaf; who wanted False gets advice."""
+    advice = (
+        " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = "
+        "var.detach()."
     )
+    return RuntimeError("you can only change requires_grad flags of leaf variables." + ("" if wanted else advice))
 
 
 # -------------------- what does not exist --------------------
@@ -107,6 +115,11 @@ def only_leaf_flag() -> RuntimeError:
 def derivative_not_implemented(argument: str) -> NotImplementedError:
     """`argument` names the op and its argument: "igamma: input"."""
     return NotImplementedError(f"the derivative for '{argument}' is not implemented.")
+
+
+def no_derivative(op: str) -> RuntimeError:
+    """For an op of which no derivative is implemented at all."""
+    return RuntimeError(f"derivative for aten::{op} is not implemented")
 
 
 def missing_kernel(op: str, backend: str, signature: str, file: str) -> NotImplementedError:

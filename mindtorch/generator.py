@@ -39,6 +39,27 @@ _STATE = np.dtype(
 )
 
 
+class Window:
+    """Draws made ahead of their use, so that a kernel can compute something from many of them at once.
+
+    `prepared` is what it computed, for it to keep; `used` draws from the front have been given out.
+    """
+
+    __slots__ = ("words", "used", "prepared", "origin")
+
+    def __init__(self, words: np.ndarray, origin: tuple) -> None:
+        self.words = words
+        self.used = 0
+        self.prepared: Any = None
+        self.origin = origin
+
+    def take(self, count: int) -> slice:
+        """Gives out the next `count` draws."""
+        start = self.used
+        self.used = start + count
+        return slice(start, self.used)
+
+
 class Generator:
     """A source of random numbers with a state of its own."""
 
@@ -76,6 +97,7 @@ class Generator:
         self._initial_seed = seed
         self._legacy.seed(seed & _MASK_32)
         self._fresh = True
+        self._window: Window | None = None
         self.spare_normal: float | None = None
 
     # -------------------- states --------------------
@@ -105,6 +127,7 @@ class Generator:
         return self
 
     def _packed_state(self) -> bytes:
+        self._close_window()
         twister = self._bits.state["state"]
         state = np.zeros((), _STATE)
         state["seed"] = self._initial_seed
@@ -129,6 +152,7 @@ class Generator:
             "bit_generator": "MT19937",
             "state": {"key": state["words"].astype(np.uint32), "pos": _WORDS + 1 - int(state["left"])},
         }
+        self._window = None
         self._fresh = int(state["left"]) == 1 and int(state["next"]) == 0
         self.spare_normal = float(state["normal_y"]) if state["normal_is_valid"] else None
 
@@ -139,6 +163,11 @@ class Generator:
 
     def draws(self, count: int) -> np.ndarray:
         """The next `count` draws of 32 bits, as uint64."""
+        window = self._window
+        if window is not None:
+            if window.used + count <= len(window.words):
+                return window.words[window.take(count)].copy()
+            self._close_window()
         self._fresh = self._fresh and not count
         return self._bits.random_raw(count)
 
@@ -146,6 +175,21 @@ class Generator:
         """`count` draws of 64 bits; each takes two of 32, the high half first."""
         halves = self.draws(2 * count)
         return (halves[0::2] << _SHIFT) | halves[1::2]
+
+    def window(self, needed: int, size: int) -> Window:
+        """The window of draws ahead, in which `needed` are left; a new one has `size` draws."""
+        if self._window is None or self._window.used + needed > len(self._window.words):
+            self._close_window()
+            origin = self._bits.state, self._fresh
+            self._window = Window(self._bits.random_raw(size), origin)
+        return self._window
+
+    def _close_window(self) -> None:
+        """Puts the twister where the draws that were given out ended."""
+        window, self._window = self._window, None
+        if window is not None and window.used < len(window.words):
+            self._bits.state, self._fresh = window.origin
+            self.draws(window.used)
 
 
 def checked_seed(seed: Any) -> int:

@@ -27,10 +27,10 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
         return handle_torch_function(Tensor.__getitem__, overriding_arguments((tensor, index)), (tensor, index), {})
     kind = type(index)
     if kind is int:
-        shape = tensor._array.shape
-        if shape and -shape[0] <= index < shape[0]:
+        try:
             return ops.select(tensor, 0, index)
-        raise _bad_index(shape, 0, index, 0)
+        except IndexError:
+            raise _bad_index(tensor._array.shape, 0, index, 0) from None
     if kind is slice:
         return _slice(tensor, 0, index)
     if index is None:
@@ -234,10 +234,10 @@ def _legacy_type(tensor: Tensor) -> str:
 
 
 def _write_view(view: Tensor, value: Any) -> None:
-    if not isinstance(value, Tensor) or value.ndim == 0:
+    shape = view._array.shape
+    if not isinstance(value, Tensor) or (value.ndim == 0 and shape):
         view.fill_(value)
         return
-    shape = view._array.shape
     if value._array.shape != shape:
         value = _without_leading_ones(value).expand(shape)
     view.copy_(value)
@@ -246,8 +246,6 @@ def _write_view(view: Tensor, value: Any) -> None:
 def _write_indices(view: Tensor, indices: list[Tensor | None], value: Any) -> None:
     if not isinstance(value, Tensor):
         value = _as_tensor_like(view, value)
-    elif value.ndim == 0 and value.dtype is not view.dtype and len(indices) == 1 and indices[0].dtype.itemsize == 1:
-        value = value.to(view.dtype)  # a mask takes a number of any dtype
     ops.index_put_(view, indices, _without_leading_ones(value))
 
 

@@ -259,15 +259,16 @@ def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
 def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple] | None) -> Tensor:
     """A view of a tensor: `array` shares memory with the tensor's; `replay` makes the view again from a new base."""
     meta = tensor._meta
-    if meta is None:
-        own = ViewMeta(tensor, replay, None)
-    elif meta.base is not None:
-        own = ViewMeta(meta.base, replay, meta)
+    own = _new(ViewMeta)
+    own.replay = replay
+    if type(meta) is ViewMeta:
+        own.base = meta.base
+        own.parent = meta
         own.creation = meta.creation
-    elif meta.inference:
+    elif meta is not None and meta.inference:
         return _inference_view(array)
     else:
-        own = ViewMeta(tensor, replay, None)
+        own.base = tensor
     counter = tensor._version_counter
     if counter is None:
         tensor._version_counter = counter = [0]

@@ -19,6 +19,8 @@ DTYPE_GROUPS = {
     "number_real": "uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64",
     "float": "float16 bfloat16 float32 float64",
     "float_complex": "float16 bfloat16 float32 float64 complex64 complex128",
+    "wide_float": "float32 float64",
+    "wide_float_complex": "float32 float64 complex64 complex128",
     "complex": "complex64 complex128",
     "integral": "bool uint8 int8 int16 int32 int64",
 }
@@ -1226,3 +1228,207 @@ def fft(make):
     yield call(make(6), 4)
     yield call(make(4), 6, -1, "ortho")
     yield call(make(4), None, -1, "forward")
+
+
+# ---- ops that are written in other ops ----
+
+
+@samples
+def matrix_stack(make):
+    for shape in [(2, 3), (3, 1), (2, 3, 4), (2, 0, 3)]:
+        yield call(make(*shape))
+    yield call(make(3, 2, layout="transposed"))
+
+
+@samples
+def distinct_matrix(make):
+    yield call(distinct(make, 4))
+    yield call(distinct(make, 3, 2))
+    yield call(distinct(make, 3, 2, layout="transposed"))
+
+
+@samples
+def diff(make):
+    yield call(make(5))
+    yield call(make(2, 4), 2)
+    yield call(make(2, 4), 1, 0)
+    yield call(make(3, 4), 0)
+    yield call(make(3), 7)
+    yield call(make(2, 4), prepend=make(2, 1), append=make(2, 2))
+
+
+@samples
+def trapezoid(make):
+    yield call(make(5))
+    yield call(make(2, 4), dx=0.5)
+    yield call(make(3, 2), dim=0)
+    yield call(make(2, 0))
+
+
+@samples
+def sum_to_size(make):
+    yield call(make(2, 3), (1, 3))
+    yield call(make(2, 3), (3,))
+    yield call(make(2, 3, 4), (3, 1))
+    yield call(make(2, 3), (2, 3))
+    yield call(make(3, 2, layout="transposed"), (2, 1))
+
+
+@samples
+def movedims(make):
+    yield call(make(2, 3, 4), (0, 1), (2, 0))
+    yield call(make(2, 3, layout="offset"), (-1,), (0,))
+
+
+@samples
+def split_places(make):
+    yield call(make(6), (1, 4))
+    yield call(make(2, 5), (2,), 1)
+    yield call(make(4, 2), (-1, 7))
+
+
+@samples
+def two_places(make):
+    yield call(make(4, 5, 6), (1, 3))
+    yield call(make(4, 5, 6, layout="permuted"), (2,))
+
+
+@samples
+def even_parts(make):
+    yield call(make(2, 4, 6), 2)
+    yield call(make(2, 2, 2, layout="permuted"), 1)
+
+
+@samples
+def same_shapes(make):
+    for shape in [(), (3,), (2, 3), (2, 3, 4)]:
+        yield call([make(*shape), make(*shape)])
+
+
+@samples
+def tile(make):
+    yield call(make(2, 3), (2,))
+    yield call(make(2, 3), (2, 1, 3))
+    yield call(make(3, 2, layout="transposed"), (2, 2))
+    yield call(make(), (3,))
+
+
+@samples
+def repeat_interleave_int(make):
+    yield call(make(3), 2)
+    yield call(make(2, 3), 3, 1)
+    yield call(make(2, 3), 2, -2)
+    yield call(make(2, 3), 2)
+    yield call(make(), 3)
+    yield call(make(3, 2, layout="transposed"), 2, 0)
+    yield call(make(2, 3), 0, 1)
+
+
+@samples
+def repeat_interleave_tensor(make):
+    yield call(make(3), make.fixed([1, 0, 2], "int64"))
+    yield call(make(2, 3), make.fixed([2, 1], "int64"), 0)
+    yield call(make(2, 3), make.fixed([2], "int64"), 1)
+    yield call(make(2, 3), make.fixed([1, 0, 0], "int64"), -1)
+
+
+@samples
+def rot90(make):
+    for turns in (-1, 0, 1, 2, 3, 5):
+        yield call(make(2, 3), turns)
+    yield call(make(2, 3, 4), 1, (1, 2))
+
+
+@samples
+def take_along_dim(make):
+    yield call(make(2, 3), make.index(2, 1, below=3), 1)
+    yield call(make(2, 3), make.index(4, below=6))
+    yield call(make(1, 3), make.index(2, 2, below=3), -1)
+
+
+@samples
+def diagflat(make):
+    yield call(make(3))
+    yield call(make(2, 2), 1)
+    yield call(make(), -1)
+
+
+@samples
+def fill_diagonal(make):
+    for shape in [(3, 3), (2, 4), (5, 2), (3, 3, 3)]:
+        yield call(make(*shape), 1)
+    yield call(make(7, 2), 1, True)
+    yield call(make(3, 2, layout="transposed"), 1)
+
+
+@samples
+def combinations(make):
+    yield call(make(4))
+    yield call(make(4), 3)
+    yield call(make(3), 2, True)
+    yield call(make(3), 1)
+    yield call(make(2), 3)
+
+
+@samples
+def inner(make):
+    yield call(make(3), make(3))
+    yield call(make(2, 3), make(4, 3))
+    yield call(make(2, 3), make())
+    yield call(make(3, 2, layout="transposed"), make(2, 4, 3))
+
+
+@samples
+def kron(make):
+    yield call(make(2, 3), make(3, 2))
+    yield call(make(3), make(2, 2))
+    yield call(make(3, 2, layout="transposed"), make())
+
+
+@samples
+def matrix_power(make):
+    for power in (0, 1, 2, 5):
+        yield call(make(3, 3, low=-1, high=1), power)
+    yield call(make(2, 2, 2, low=-1, high=1), 3)
+
+
+@samples
+def vecdot(make):
+    yield call(make(3), make(3))
+    yield call(make(2, 3), make(2, 3))
+    yield call(make(2, 3), make(3))
+    yield call(make(3, 2), make(3, 2), dim=0)
+
+
+@samples
+def isin(make):
+    yield call(make(5), make(3))
+    yield call(make(2, 3), make(2, 2), invert=True)
+    yield call(make(), make(3), assume_unique=False)
+
+
+@samples
+def index_fill(make):
+    yield call(make(3, 4), 0, make.fixed([0, 2], "int64"), 1)
+    yield call(make(3, 4), -1, make.fixed([1], "int64"), 1)
+    yield call(make(3, 2, layout="transposed"), 1, make.fixed([], "int64"), 1)
+
+
+@samples
+def index_copy(make):
+    yield call(make(3, 4), 0, make.fixed([2, 0], "int64"), make(2, 4))
+    yield call(make(3, 4), 1, make.fixed([1], "int64"), make(3, 1))
+
+
+@samples
+def take(make):
+    yield call(make(2, 3), make.index(4, below=6))
+    yield call(make(3, 2, layout="transposed"), make.index(2, 2, below=6))
+    yield call(make(4), make.fixed([-1, 0], "int64"))
+
+
+@samples
+def matrix_only(make):
+    yield call(make(3, 3))
+    yield call(make(2, 4))
+    yield call(make(4, 2, layout="transposed"))

@@ -25,12 +25,22 @@ def conversions(op: Op, reject: str) -> list[str]:
     for argument in op.schema.inputs:
         if argument is variadic:
             lines += _convert_variadic(op, argument)
+        elif argument.type.is_tensor_list:
+            lines += _check_tensor_list(argument.python_name, reject)
+            if argument is op.schema.tensor_arguments[0] and op.dispatch:
+                lines += _check_not_empty(op, argument)
         elif takes_number(op, argument):
             lines += _convert_operand(argument, reject)
         elif is_int_list(argument):
             lines += _convert_int_list(op, argument)
         elif argument.type.base in _PLAIN and not argument.type.is_list:
             lines += _convert_value(op, argument)
+        elif str(argument.type) in ("bool", "bool?") and not _is_tensor_option(op, argument):
+            lines += _convert_bool(op, argument)
+        elif argument.type.base == "ScalarType" and not _is_tensor_option(op, argument):
+            lines += _convert_dtype(op, argument)
+    if len(op.schema.out_arguments) > 1:
+        lines += _check_tensor_list("out", reject)
     return lines
 
 
@@ -64,6 +74,19 @@ def _convert_operand(argument: Argument, reject: str) -> list[str]:
     ]
 
 
+def _check_tensor_list(name: str, reject: str) -> list[str]:
+    """A tensor could be iterated over too, so that its type has to be asked for."""
+    return [
+        f"if type({name}) is not list and not isinstance({name}, (list, tuple)):",
+        f"    return {reject}",
+    ]
+
+
+def _check_not_empty(op: Op, argument: Argument) -> list[str]:
+    """The first tensor of the list chooses the kernel."""
+    return [f"if not {argument.python_name}:", f'    raise empty_tensor_list("{op.schema.name}")']
+
+
 def _convert_variadic(op: Op, argument: Argument) -> list[str]:
     name = argument.python_name
     given = f"({name},) + more_{name} if more_{name} else {name}"
@@ -83,6 +106,22 @@ def _convert_value(op: Op, argument: Argument) -> list[str]:
     return [f"if {' and '.join(tests)}:", f"    {name} = {_call(convert, name, op, argument)}"]
 
 
+def _is_tensor_option(op: Op, argument: Argument) -> bool:
+    """Whether the options of a factory are looked at together, by ``factory_options``."""
+    return argument.name == "pin_memory" or (op.factory and not op.schema.tensor_arguments)
+
+
+def _convert_bool(op: Op, argument: Argument) -> list[str]:
+    name = argument.python_name
+    return [f"if {name} and {name} is not True:", f"    {name} = {_call('bool_of', name, op, argument)}"]
+
+
+def _convert_dtype(op: Op, argument: Argument) -> list[str]:
+    name = argument.python_name
+    unless_none = f"{name} is not None and " if argument.type.is_optional else ""
+    return [f"if {unless_none}type({name}) is not Dtype:", f"    {name} = {_call('dtype_of', name, op, argument)}"]
+
+
 def _convert_int_list(op: Op, argument: Argument) -> list[str]:
     """``int[2]`` takes a single int for all its elements, and None for an empty default; a tuple is taken as it is."""
     name = argument.python_name
@@ -98,15 +137,9 @@ def _convert_int_list(op: Op, argument: Argument) -> list[str]:
 
 
 def _call(convert: str, value: str, op: Op, argument: Argument) -> str:
-    """The call of a conversion, which names the argument and its position in its error, as torch does."""
+    """The call of a conversion, which names the argument and its position (from 1) in its error, as torch does."""
     name = "input" if argument.name == "self" else argument.name
     words = [value, f'"{op.schema.name}"', f'"{name}"']
     if not argument.kwarg_only:
-        words.append(str(_position(op, argument)))
+        words.append(str(op.schema.positional.index(argument) + 1))
     return f"{convert}({', '.join(words)})"
-
-
-def _position(op: Op, argument: Argument) -> int:
-    """torch counts from 1, and leaves out the tensor in front of the dot of what is only a method."""
-    skipped = op.schema.self_argument is not None and op.is_method and not op.is_function
-    return op.schema.positional.index(argument) + (0 if skipped else 1)

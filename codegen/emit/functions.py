@@ -11,6 +11,7 @@ from codegen.emit.signatures import (
     Signature,
     generator_twin,
     has_reject,
+    is_int_list,
     python_default,
     signature_of,
     takes_requires_grad,
@@ -69,6 +70,7 @@ class Function:
     passed_to_generator: str
     refused_operands: str | None
     marks_requires_grad: bool
+    explained: str
     composite_call: str
     composite_is_written_out: bool
     missing_composite: str | None
@@ -109,11 +111,21 @@ def function_of(model: Model, op: Op) -> Function:
         passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
         refused_operands=refused_operands(model, op) if op.kind == "out" else None,
         marks_requires_grad=takes_requires_grad(op),
+        explained=_explained(op, name, signature) if public else "",
         composite_call=composite_call,
         composite_is_written_out=written_out,
         missing_composite=_missing_composite(model, op),
         replay=_replay(op),
     )
+
+
+def _explained(op: Op, name: str, signature: Signature) -> str:
+    """Where a list is handed on without a look at its elements: what to raise when something chokes on one of them."""
+    unseen = [a for a in op.schema.inputs if is_int_list(a) or (op.is_composite and a.type.is_tensor_list)]
+    if not unseen:
+        return ""
+    words = tuple_of(parameter.name for parameter in signature.positional)
+    return f"explained(error, {name}, ({name},), {words}, {{}})"
 
 
 def is_called_by_users(model: Model, op: Op) -> bool:
@@ -139,15 +151,8 @@ def _shape(model: Model, op: Op) -> str:
 
 
 def _seen_by_interceptors(op: Op) -> str:
-    """The tensors of a call, as arguments of ``intercepts``."""
-    words = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in op.schema.tensor_arguments]
-    return comma_separated(words + out_tensors(op))
-
-
-def out_tensors(op: Op) -> list[str]:
-    """The tensors of ``out=``: Python functions have one parameter for them, whatever the schema calls them."""
-    count = len(op.schema.out_arguments)
-    return ["*out"] if count > 1 else ["out"] * count
+    """The tensors and lists of tensors of a call, as arguments of ``intercepts``."""
+    return comma_separated([a.python_name for a in op.schema.tensor_arguments] + ["out"] * bool(op.schema.out_arguments))
 
 
 def _arrays(op: Op) -> tuple[Array, ...]:

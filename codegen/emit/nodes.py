@@ -10,8 +10,9 @@ from codegen.render import python_module, render, tuple_of
 IMPORTS = {
     "Node": "mindtorch.autograd.node",
     "derivative_not_implemented": "mindtorch.errors",
+    "no_derivative": "mindtorch.errors",
     "ops": "mindtorch.dispatch",
-    "unpack": "mindtorch.autograd.saved_tensor",
+    **dict.fromkeys(("unpack", "unpack_list"), "mindtorch.autograd.saved_tensor"),
 }
 _FORMULAS = "mindtorch.autograd.formulas"
 
@@ -70,9 +71,13 @@ class NodeClass:
         return tuple_of("None" for _ in self.results)
 
     @property
+    def op_name(self) -> str:
+        return self.schema.partition("(")[0]
+
+    @property
     def is_refused(self) -> bool:
         """Whether no derivative is implemented at all."""
-        return len(self.gradients) == 1 and not self.gradients[0].expression
+        return not any(gradient.expression for gradient in self.gradients)
 
     @property
     def is_one_formula(self) -> bool:

@@ -20,15 +20,19 @@ IMPORTS = {
     **dict.fromkeys(("refuse_grad", "write_back", "write_out"), "mindtorch.autograd.outputs"),
     **dict.fromkeys(("save", "save_output"), "mindtorch.autograd.saved_tensor"),
     **dict.fromkeys(
-        ("fits_signature", "float_of", "int_of", "ints_of", "is_int", "raise_bad_argument", "raise_no_overload"),
+        ("bool_of", "dtype_of", "float_of", "int_of", "ints_of", "scalar_of"),
         "mindtorch.dispatch.arguments",
     ),
-    "scalar_of": "mindtorch.dispatch.arguments",
+    **dict.fromkeys(
+        ("explained", "fits_signature", "raise_bad_argument", "raise_no_overload"),
+        "mindtorch.dispatch.arguments",
+    ),
+    "is_int": "mindtorch.dispatch.argument_types",
     **dict.fromkeys(("call", "intercepts"), "mindtorch.dispatch.dispatcher"),
     "factory_options": "mindtorch.dispatch.factory",
     "kernel_table": "mindtorch.dispatch.registry",
     "int64": "mindtorch.dtype",
-    "missing_kernel": "mindtorch.errors",
+    **dict.fromkeys(("empty_tensor_list", "missing_kernel"), "mindtorch.errors"),
     "contiguous_format": "mindtorch.memory_format",
     **dict.fromkeys(
         ("Tensor", "WrappedNumber", "as_operand", "share_version", "view_of", "view_outputs", "wrap", "wrap_output"),

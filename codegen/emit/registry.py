@@ -78,6 +78,8 @@ def _row(model: Model, op: Op) -> Row:
         details.append('"composite": True')
     if derivative is not None and derivative.edges:
         details.append('"differentiable": True')
+    if op.numbers:
+        details.append('"takes_numbers": True')
     if op.tags:
         tags = tuple_of(f'"{tag}"' for tag in op.tags)
         details.append(f'"tags": {tags}')

@@ -70,6 +70,7 @@ class Resolver:
     branches: tuple[Branch, ...]
     given: str
     has_operators: bool
+    shifted: str = ""
 
     @property
     def may_fail(self) -> bool:
@@ -157,7 +158,10 @@ def _required(overload: Overload) -> list[str]:
 
 
 def _shifted_overload(overloads: Sequence[Overload]) -> Overload | None:
-    """The overload whose required arguments are those of the others without the first one."""
+    """The overload whose required arguments are those of the longest without the first one.
+
+    Overloads between the two are not needed: what they leave out has a default in the longest.
+    """
     full = _required(_longest(overloads))
     for overload in overloads:
         if full[0] != "input" and len(full) > 1 and _required(overload) == full[1:]:
@@ -168,29 +172,36 @@ def _shifted_overload(overloads: Sequence[Overload]) -> Overload | None:
 def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overload) -> Resolver:
     longest = _longest(overloads)
     required = _required(longest)
-    positional = [Parameter(argument.python_name, ABSENT) for argument in longest.positional]
+    positional = [Parameter(word, ABSENT) for word in required]
+    optional = [parameter for parameter in longest.signature.positional if parameter.default is not None]
     keywords = _merged_keywords(overloads)
-    passed = [parameter.passed for parameter in keywords]
     absent = " or ".join(f"{word} is {ABSENT}" for word in required)
-    branches = [Branch(absent, _call(shifted.function, ["*given", *passed]))]
-    others = [overload for overload in overloads if overload is not shifted]
-    for overload in sorted(others, key=lambda overload: -len(overload.positional)):
-        extra = [argument.python_name for argument in overload.positional[len(required) :]]
-        condition = " and ".join(f"{word} is not {ABSENT}" for word in extra)
-        branches.append(Branch(condition, _call(overload.function, [*required, *extra, *passed])))
-    if branches[-1].condition:
-        branches[-1] = Branch("", branches[-1].call)
     return Resolver(
         name=name,
         form="shifted",
         schemas=_docstrings(overloads),
-        signature=Signature((*positional, *keywords)),
-        functions=_functions(overloads),
+        signature=Signature((*positional, *optional, *keywords)),
+        functions=_functions((shifted, longest)),
         moves=(),
-        branches=tuple(branches),
-        given=tuple_of(required),
+        branches=(
+            Branch(absent, _call(shifted.function, ["*given", *_passed(keywords, shifted)])),
+            Branch("", _call(longest.function, [*required, *(p.name for p in optional), *_passed(keywords, longest)])),
+        ),
+        given=_given(name, overloads, [parameter.name for parameter in positional], keywords),
         has_operators=False,
+        shifted=tuple_of(required),
     )
+
+
+def _given(name: str, overloads: Sequence[Overload], positional: Sequence[str], keywords: Sequence[Parameter]) -> str:
+    """What an error needs to know: the resolver, its overloads, and the arguments of the call."""
+    named = ", ".join(f'"{parameter.name}": {parameter.name}' for parameter in keywords)
+    return f"{name}, {_functions(overloads)}, {tuple_of(positional)}, {{{named}}}"
+
+
+def _passed(keywords: Sequence[Parameter], overload: Overload) -> list[str]:
+    """Those of the keyword-only arguments that the overload takes, as they are handed on."""
+    return [parameter.passed for parameter in keywords if overload.takes(parameter.name)]
 
 
 def _call(function: str, words: Sequence[str]) -> str:
@@ -235,7 +246,7 @@ class _Merge:
             functions=_functions(self.overloads),
             moves=tuple(self._moves()),
             branches=tuple(self._branches(order)),
-            given=self._given(),
+            given=_given(name, self.overloads, [*self.slots, *self.renamed], self._own_keywords()),
             has_operators=has_operators,
         )
 
@@ -252,12 +263,14 @@ class _Merge:
         longest = _longest(self.overloads)
         positional = [self._parameter(slot, longest) for slot in self.slots]
         renamed = [Parameter(name, ABSENT, True) for name in self.renamed]
-        keywords = [
+        return positional + renamed + self._own_keywords()
+
+    def _own_keywords(self) -> list[Parameter]:
+        return [
             self._keyword(parameter)
             for parameter in _merged_keywords(self.overloads)
             if parameter.name not in self.slots and parameter.name not in self.renamed
         ]
-        return positional + renamed + keywords
 
     def _parameter(self, name: str, overload: Overload) -> Parameter:
         """Required if every overload requires it, optional with its default if all agree, else it may be absent."""
@@ -269,7 +282,19 @@ class _Merge:
         defaults = {argument.default for argument in arguments if argument is not None}
         if own.default is not None and len(defaults) == 1:
             return Parameter(name, own.default)
+        if everywhere and self._tells_apart(name):
+            return Parameter(name, self._only_default(name) or ABSENT)
         return Parameter(name, ABSENT)
+
+    def _only_default(self, name: str) -> str | None:
+        """The default that overloads give an argument, if there is one; its type leads to one of those overloads."""
+        defaults = {
+            parameter.default
+            for overload in self.overloads
+            for parameter in overload.signature.parameters
+            if parameter.name == name and parameter.default not in (None, "None")
+        }
+        return defaults.pop() if len(defaults) == 1 else None
 
     def _keyword(self, parameter: Parameter) -> Parameter:
         return parameter if parameter.default is not None else Parameter(parameter.name, ABSENT, True)
@@ -327,10 +352,6 @@ class _Merge:
         words = [argument.python_name for argument in overload.positional]
         words += [p.passed for p in overload.signature.parameters if p.kwarg_only and p.name != "_reject"]
         return _call(overload.function, words)
-
-    def _given(self) -> str:
-        """The arguments that an error message shows."""
-        return tuple_of([*self.slots, *self.renamed])
 
 
 _TYPE_TESTS = {

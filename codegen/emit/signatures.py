@@ -144,14 +144,14 @@ def signature_of(model: Model, op: Op, *, public: bool) -> Signature:
 
 
 def _with_optional_alias_targets(parameters: list[Parameter]) -> list[Parameter]:
-    """A required ``dim`` that nothing required follows becomes optional, so that ``axis`` can stand for it."""
+    """A required ``dim`` that nothing required follows may be absent (``...``), so that ``axis`` can stand for it."""
     changed = list(parameters)
     for i in reversed(range(1, len(changed))):
         parameter = changed[i]
         if parameter.default is None and parameter.name not in NUMPY_SPELLINGS:
             break
         if parameter.default is None:
-            changed[i] = Parameter(parameter.name, "None")
+            changed[i] = Parameter(parameter.name, "...")
     return changed
 
 

@@ -10,6 +10,7 @@ from mindtorch.autograd.formulas import (
     clamp_backward,
     clamp_jvp,
     conj,
+    div_jvp,
     div_mode_jvp,
     extremum_jvp,
     gelu_double_backward,
@@ -85,7 +86,7 @@ def div_Tensor(result, arguments, tangents):
         input_t = 0
     if other_t is None:
         other_t = 0
-    return input_t / other - other_t * (input / other) / other
+    return div_jvp(input_t, input, other_t, other)
 
 
 def div_Tensor_mode(result, arguments, tangents):
@@ -520,6 +521,78 @@ def atan2(result, arguments, tangents):
     if other_t is None:
         other_t = 0
     return (input_t * other - other_t * input) / (input * input + other * other)
+
+
+def eq__Tensor(result, arguments, tangents):
+    """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def eq__Scalar(result, arguments, tangents):
+    """eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def ne__Tensor(result, arguments, tangents):
+    """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def ne__Scalar(result, arguments, tangents):
+    """ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def lt__Tensor(result, arguments, tangents):
+    """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def lt__Scalar(result, arguments, tangents):
+    """lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def le__Tensor(result, arguments, tangents):
+    """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def le__Scalar(result, arguments, tangents):
+    """le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def gt__Tensor(result, arguments, tangents):
+    """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def gt__Scalar(result, arguments, tangents):
+    """gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def ge__Tensor(result, arguments, tangents):
+    """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def ge__Scalar(result, arguments, tangents):
+    """ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
 
 
 def where_self(result, arguments, tangents):

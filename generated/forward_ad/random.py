@@ -29,7 +29,7 @@ def bernoulli__Tensor(result, arguments, tangents):
     return ops.zeros_like(input_t)
 
 
-def bernoulli(result, arguments, tangents):
+def bernoulli_default(result, arguments, tangents):
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
     input_t, _ = tangents
     return ops.zeros_like(input_t)

@@ -15,7 +15,7 @@ from mindtorch.autograd.formulas import (
     roll_backward,
 )
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack
+from mindtorch.autograd.saved_tensor import unpack, unpack_list
 
 
 class IndexBackward0(Node):
@@ -26,7 +26,7 @@ class IndexBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = [unpack(tensor, node) for tensor in node.indices_saved]
+        indices = unpack_list(node.indices_saved, node)
         return (index_backward(grad, node.self_shape, indices),)
 
 
@@ -38,7 +38,7 @@ class IndexPutBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        indices = [unpack(tensor, node) for tensor in node.indices_saved]
+        indices = unpack_list(node.indices_saved, node)
         return (
             index_put_backward(grad, indices, node.accumulate) if node.needs(0) else None,
             grad.index(indices) if node.needs(1) else None,

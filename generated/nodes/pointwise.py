@@ -28,7 +28,7 @@ from mindtorch.autograd.formulas import (
 from mindtorch.autograd.node import Node
 from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
-from mindtorch.errors import derivative_not_implemented
+from mindtorch.errors import no_derivative
 
 
 class AddBackward0(Node):
@@ -121,13 +121,7 @@ class FloorDivideBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        if node.needs(0):
-            raise derivative_not_implemented("floor_divide: self")
-        self_grad = None
-        if node.needs(1):
-            raise derivative_not_implemented("floor_divide: other")
-        other_grad = None
-        return (self_grad, other_grad)
+        raise no_derivative("floor_divide")
 
 
 class RemainderBackward1(Node):
@@ -766,6 +760,132 @@ class Atan2Backward0(Node):
             grad * other / (self * self + other * other) if node.needs(0) else None,
             -grad * self / (self * self + other * other) if node.needs(1) else None,
         )
+
+
+class EqBackward1(Node):
+    """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+
+    saved = ("other",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        other = unpack(node.other_saved, node)
+        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+
+
+class EqBackward0(Node):
+    """eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
+class NeBackward1(Node):
+    """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+
+    saved = ("other",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        other = unpack(node.other_saved, node)
+        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+
+
+class NeBackward0(Node):
+    """ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
+class LtBackward1(Node):
+    """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+
+    saved = ("other",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        other = unpack(node.other_saved, node)
+        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+
+
+class LtBackward0(Node):
+    """lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
+class LeBackward1(Node):
+    """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+
+    saved = ("other",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        other = unpack(node.other_saved, node)
+        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+
+
+class LeBackward0(Node):
+    """le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
+class GtBackward1(Node):
+    """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+
+    saved = ("other",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        other = unpack(node.other_saved, node)
+        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+
+
+class GtBackward0(Node):
+    """gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
+class GeBackward1(Node):
+    """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+
+    saved = ("other",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        other = unpack(node.other_saved, node)
+        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+
+
+class GeBackward0(Node):
+    """ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
 
 
 class WhereBackward0(Node):

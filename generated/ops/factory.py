@@ -8,6 +8,9 @@ from mindtorch.autograd.history import check_inplace, edge_of, mark_written, reb
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.composite import factory as composite
 from mindtorch.dispatch.arguments import (
+    bool_of,
+    dtype_of,
+    explained,
     fits_signature,
     int_of,
     ints_of,
@@ -18,6 +21,7 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import factory_options
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, as_operand, wrap
 
@@ -56,7 +60,10 @@ def empty(
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "empty", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty")
-    result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
+    try:
+        result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
+    except (AttributeError, TypeError) as error:
+        raise explained(error, empty, (empty,), (size,), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -98,7 +105,10 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
     if type(stride) is not tuple:
         stride = ints_of(stride, "empty_strided", "stride", 2)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty_strided")
-    result = wrap(_empty_strided_kernels[backend](size, stride, dtype, layout, device, pin_memory))
+    try:
+        result = wrap(_empty_strided_kernels[backend](size, stride, dtype, layout, device, pin_memory))
+    except (AttributeError, TypeError) as error:
+        raise explained(error, empty_strided, (empty_strided,), (size, stride), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -126,7 +136,10 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
-    result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
+    try:
+        result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
+    except (AttributeError, TypeError) as error:
+        raise explained(error, zeros, (zeros,), (size,), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -171,7 +184,10 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "ones", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "ones")
-    result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
+    try:
+        result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
+    except (AttributeError, TypeError) as error:
+        raise explained(error, ones, (ones,), (size,), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -216,7 +232,10 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
     if type(fill_value) is not int and type(fill_value) is not float:
         fill_value = scalar_of(fill_value, "full", "fill_value", 2)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "full")
-    result = wrap(_full_kernels[backend](size, fill_value, dtype, layout, device, pin_memory))
+    try:
+        result = wrap(_full_kernels[backend](size, fill_value, dtype, layout, device, pin_memory))
+    except (AttributeError, TypeError) as error:
+        raise explained(error, full, (full,), (size, fill_value), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -324,33 +343,24 @@ def arange_start_step(
 
 
 def arange(
-    start=...,
-    end=...,
-    step=...,
-    *,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=False,
-    out=None,
-    requires_grad=False,
+    start=..., end=..., step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     """
-    if start is ... or end is ...:
-        given = [value for value in (start, end) if value is not ...]
-        return arange_default(
-            *given,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
-    if step is not ...:
+    try:
+        if start is ... or end is ...:
+            given = [value for value in (start, end) if value is not ...]
+            return arange_default(
+                *given,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
         return arange_start_step(
             start,
             end,
@@ -362,16 +372,21 @@ def arange(
             out=out,
             requires_grad=requires_grad,
         )
-    return arange_start(
-        start,
-        end,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        out=out,
-        requires_grad=requires_grad,
-    )
+    except TypeError as error:
+        raise explained(
+            error,
+            arange,
+            (arange_default, arange_start, arange_start_step),
+            (start, end),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "out": out,
+                "requires_grad": requires_grad,
+            },
+        ) from None
 
 
 def arange_start_step_out(start, end, step=1, *, out):
@@ -517,13 +532,36 @@ def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out
     """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     """
-    if m is not ...:
-        return eye_m(
-            n, m, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, out=out, requires_grad=requires_grad
+    try:
+        if m is not ...:
+            return eye_m(
+                n,
+                m,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        return eye_default(
+            n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, out=out, requires_grad=requires_grad
         )
-    return eye_default(
-        n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, out=out, requires_grad=requires_grad
-    )
+    except TypeError as error:
+        raise explained(
+            error,
+            eye,
+            (eye_default, eye_m),
+            (n, m),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "out": out,
+                "requires_grad": requires_grad,
+            },
+        ) from None
 
 
 def eye_m_out(n, m, *, out):
@@ -579,6 +617,8 @@ def empty_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "empty_like", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -614,6 +654,8 @@ def zeros_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "zeros_like", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -649,6 +691,8 @@ def ones_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "ones_like", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -695,6 +739,8 @@ def full_like(
         )
     if type(fill_value) is not int and type(fill_value) is not float:
         fill_value = scalar_of(fill_value, "full_like", "fill_value", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "full_like", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -744,8 +790,13 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "new_empty", "size", 1)
-    result = composite.new_empty(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        size = ints_of((size,) + more_size if more_size else size, "new_empty", "size", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "new_empty", "dtype")
+    try:
+        result = composite.new_empty(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, new_empty, (new_empty,), (input, size), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -778,12 +829,17 @@ def new_empty_strided(
             requires_grad=requires_grad,
         )
     if type(size) is not tuple:
-        size = ints_of(size, "new_empty_strided", "size", 1)
+        size = ints_of(size, "new_empty_strided", "size", 2)
     if type(stride) is not tuple:
-        stride = ints_of(stride, "new_empty_strided", "stride", 2)
-    result = composite.new_empty_strided(
-        input, size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+        stride = ints_of(stride, "new_empty_strided", "stride", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "new_empty_strided", "dtype")
+    try:
+        result = composite.new_empty_strided(
+            input, size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(error, new_empty_strided, (new_empty_strided,), (input, size, stride), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -816,8 +872,13 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "new_zeros", "size", 1)
-    result = composite.new_zeros(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        size = ints_of((size,) + more_size if more_size else size, "new_zeros", "size", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "new_zeros", "dtype")
+    try:
+        result = composite.new_zeros(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, new_zeros, (new_zeros,), (input, size), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -850,8 +911,13 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "new_ones", "size", 1)
-    result = composite.new_ones(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        size = ints_of((size,) + more_size if more_size else size, "new_ones", "size", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "new_ones", "dtype")
+    try:
+        result = composite.new_ones(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, new_ones, (new_ones,), (input, size), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -882,12 +948,17 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
             requires_grad=requires_grad,
         )
     if type(size) is not tuple:
-        size = ints_of(size, "new_full", "size", 1)
+        size = ints_of(size, "new_full", "size", 2)
     if type(fill_value) is not int and type(fill_value) is not float:
-        fill_value = scalar_of(fill_value, "new_full", "fill_value", 2)
-    result = composite.new_full(
-        input, size, fill_value, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+        fill_value = scalar_of(fill_value, "new_full", "fill_value", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "new_full", "dtype")
+    try:
+        result = composite.new_full(
+            input, size, fill_value, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(error, new_full, (new_full,), (input, size, fill_value), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -915,11 +986,18 @@ def copy_(input, src, non_blocking=False):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
     if state.interceptors and intercepts(copy_, input, src):
         return call(copy_, input, src, non_blocking)
+    if type(src) is not Tensor:
+        operand = as_operand(src)
+        if operand is None:
+            return raise_bad_argument(copy_, input, src, non_blocking)
+        src = operand
+    if non_blocking and non_blocking is not True:
+        non_blocking = bool_of(non_blocking, "copy_", "non_blocking", 3)
     try:
         input_array = input._array
-        src_array = src._array
     except AttributeError:
         return raise_bad_argument(copy_, input, src, non_blocking)
+    src_array = src._array
     node = None
     if (
         (input._edge is not None or src._edge is not None)
@@ -954,6 +1032,10 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
             non_blocking=non_blocking,
             memory_format=memory_format,
         )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "_to_copy", "dtype")
+    if non_blocking and non_blocking is not True:
+        non_blocking = bool_of(non_blocking, "_to_copy", "non_blocking")
     try:
         input_array = input._array
     except AttributeError:
@@ -1011,6 +1093,12 @@ def to_dtype_layout(
             copy=copy,
             memory_format=memory_format,
         )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "to", "dtype")
+    if non_blocking and non_blocking is not True:
+        non_blocking = bool_of(non_blocking, "to", "non_blocking")
+    if copy and copy is not True:
+        copy = bool_of(copy, "to", "copy")
     return composite.to_dtype_layout(
         input,
         dtype=dtype,
@@ -1029,6 +1117,12 @@ def to_device(input, device, dtype, non_blocking=False, copy=False, memory_forma
         return call(to_device, input, device, dtype, non_blocking, copy, memory_format)
     if not isinstance(input, Tensor):
         return raise_bad_argument(to_device, input, device, dtype, non_blocking, copy, memory_format)
+    if type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "to", "dtype", 3)
+    if non_blocking and non_blocking is not True:
+        non_blocking = bool_of(non_blocking, "to", "non_blocking", 4)
+    if copy and copy is not True:
+        copy = bool_of(copy, "to", "copy", 5)
     return composite.to_device(input, device, dtype, non_blocking, copy, memory_format)
 
 
@@ -1038,6 +1132,12 @@ def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
         return call(to_dtype, input, dtype, non_blocking, copy, memory_format)
     if not isinstance(input, Tensor):
         return raise_bad_argument(to_dtype, input, dtype, non_blocking, copy, memory_format)
+    if type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "to", "dtype", 2)
+    if non_blocking and non_blocking is not True:
+        non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
+    if copy and copy is not True:
+        copy = bool_of(copy, "to", "copy", 4)
     return composite.to_dtype(input, dtype, non_blocking, copy, memory_format)
 
 
@@ -1049,6 +1149,10 @@ def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
         return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
     if not isinstance(other, Tensor):
         return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
+    if non_blocking and non_blocking is not True:
+        non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
+    if copy and copy is not True:
+        copy = bool_of(copy, "to", "copy", 4)
     return composite.to_other(input, other, non_blocking, copy, memory_format)
 
 
@@ -1061,7 +1165,7 @@ def to(*args, **kwargs):
     for overload in (to_other, to_dtype_layout, to_device, to_dtype):
         if fits_signature(overload.op, args, kwargs):
             return overload(*args, **kwargs)
-    return raise_no_overload((to_other, to_dtype_layout, to_device, to_dtype), args, kwargs)
+    return raise_no_overload(to, (to_other, to_dtype_layout, to_device, to_dtype), args, kwargs)
 
 
 def type_as(input, other):
@@ -1140,12 +1244,14 @@ def fill(input, value):
     """fill.Tensor(Tensor self, Tensor value) -> Tensor
     fill.Scalar(Tensor self, Scalar value) -> Tensor
     """
-    if isinstance(value, Tensor):
-        return fill_Tensor(input, value)
-    if as_operand(value) is not None:
-        return fill_Scalar(input, value)
-    given = [value for value in (input, value) if value is not ... and value is not None]
-    return raise_no_overload((fill_Tensor, fill_Scalar), given, {})
+    try:
+        if isinstance(value, Tensor):
+            return fill_Tensor(input, value)
+        if as_operand(value) is not None:
+            return fill_Scalar(input, value)
+    except TypeError as error:
+        raise explained(error, fill, (fill_Tensor, fill_Scalar), (input, value), {}) from None
+    return raise_no_overload(fill, (fill_Tensor, fill_Scalar), (input, value), {})
 
 
 def fill__Tensor(input, value):
@@ -1175,12 +1281,14 @@ def fill_(input, value):
     """fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)
     fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
     """
-    if isinstance(value, Tensor):
-        return fill__Tensor(input, value)
-    if as_operand(value) is not None:
-        return fill__Scalar(input, value)
-    given = [value for value in (input, value) if value is not ... and value is not None]
-    return raise_no_overload((fill__Tensor, fill__Scalar), given, {})
+    try:
+        if isinstance(value, Tensor):
+            return fill__Tensor(input, value)
+        if as_operand(value) is not None:
+            return fill__Scalar(input, value)
+    except TypeError as error:
+        raise explained(error, fill_, (fill__Tensor, fill__Scalar), (input, value), {}) from None
+    return raise_no_overload(fill_, (fill__Tensor, fill__Scalar), (input, value), {})
 
 
 _zero__kernels = kernel_table("zero_")
@@ -1269,3 +1377,51 @@ def polar_out(abs, angle, *, out):
         return raise_bad_argument(polar_out, abs, angle, out=out)
     refuse_grad("polar", abs, angle, out)
     return write_out(out, composite.polar(abs, angle))
+
+
+def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(tril_indices):
+        return call(
+            tril_indices,
+            row,
+            col,
+            offset,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(row) is not int:
+        row = int_of(row, "tril_indices", "row", 1)
+    if type(col) is not int:
+        col = int_of(col, "tril_indices", "col", 2)
+    if type(offset) is not int:
+        offset = int_of(offset, "tril_indices", "offset", 3)
+    result = composite.tril_indices(row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    return result.requires_grad_() if requires_grad else result
+
+
+def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(triu_indices):
+        return call(
+            triu_indices,
+            row,
+            col,
+            offset,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(row) is not int:
+        row = int_of(row, "triu_indices", "row", 1)
+    if type(col) is not int:
+        col = int_of(col, "triu_indices", "col", 2)
+    if type(offset) is not int:
+        offset = int_of(offset, "triu_indices", "offset", 3)
+    result = composite.triu_indices(row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    return result.requires_grad_() if requires_grad else result

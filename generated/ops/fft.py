@@ -5,9 +5,9 @@
 from mindtorch import state
 from mindtorch._generated.nodes import fft as nodes
 from mindtorch.autograd.history import edge_of, mark_written
-from mindtorch.autograd.outputs import refuse_grad, write_out
+from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.composite import fft as composite
-from mindtorch.dispatch.arguments import int_of, ints_of, raise_bad_argument
+from mindtorch.dispatch.arguments import bool_of, explained, int_of, ints_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
@@ -26,6 +26,8 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
         dim = ints_of(dim, "_fft_c2c", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
+    if forward and forward is not True:
+        forward = bool_of(forward, "_fft_c2c", "forward", 4)
     try:
         input_array = input._array
     except AttributeError:
@@ -36,7 +38,10 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
         node.dim = dim
         node.normalization = normalization
         node.forward = forward
-    return wrap(__fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward), node)
+    try:
+        return wrap(__fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _fft_c2c, (_fft_c2c,), (input, dim, normalization, forward), {}) from None
 
 
 def _fft_c2c_out(input, dim, normalization, forward, *, out):
@@ -47,6 +52,8 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
         dim = ints_of(dim, "_fft_c2c", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
+    if forward and forward is not True:
+        forward = bool_of(forward, "_fft_c2c", "forward", 4)
     try:
         input_array = input._array
         out_array = out._array
@@ -71,6 +78,8 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
         dim = ints_of(dim, "_fft_r2c", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
+    if onesided and onesided is not True:
+        onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
     try:
         input_array = input._array
     except AttributeError:
@@ -82,7 +91,10 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
         node.normalization = normalization
         node.onesided = onesided
         node.self_shape = input_array.shape
-    return wrap(__fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided), node)
+    try:
+        return wrap(__fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _fft_r2c, (_fft_r2c,), (input, dim, normalization, onesided), {}) from None
 
 
 def _fft_r2c_out(input, dim, normalization, onesided, *, out):
@@ -93,6 +105,8 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
         dim = ints_of(dim, "_fft_r2c", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
+    if onesided and onesided is not True:
+        onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
     try:
         input_array = input._array
         out_array = out._array
@@ -128,7 +142,10 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
         node = nodes.FftC2RBackward0((edge,))
         node.dim = dim
         node.normalization = normalization
-    return wrap(__fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size), node)
+    try:
+        return wrap(__fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _fft_c2r, (_fft_c2r,), (input, dim, normalization, last_dim_size), {}) from None
 
 
 def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
@@ -281,4 +298,4 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "fft_irfft", "dim", 3)
     refuse_grad("fft_irfft", input, out)
-    return write_out(out, composite.irfft(input, n, dim, norm))
+    return composite.irfft_out(input, n, dim, norm, out=out)

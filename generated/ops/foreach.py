@@ -4,15 +4,18 @@
 
 from mindtorch import state
 from mindtorch.composite import foreach as composite
-from mindtorch.dispatch.arguments import raise_no_overload, scalar_of
+from mindtorch.dispatch.arguments import dtype_of, explained, raise_bad_argument, raise_no_overload, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import WrappedNumber, as_operand
 
 
 def _foreach_add_Scalar(input, scalar):
     """_foreach_add.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_add_Scalar, *input):
+    if state.interceptors and intercepts(_foreach_add_Scalar, input):
         return call(_foreach_add_Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_add_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_add", "scalar", 2)
     return composite.add_scalar(input, scalar)
@@ -20,8 +23,10 @@ def _foreach_add_Scalar(input, scalar):
 
 def _foreach_add__Scalar(input, scalar):
     """_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_add__Scalar, *input):
+    if state.interceptors and intercepts(_foreach_add__Scalar, input):
         return call(_foreach_add__Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_add__Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_add_", "scalar", 2)
     return composite.add_scalar_(input, scalar)
@@ -29,8 +34,12 @@ def _foreach_add__Scalar(input, scalar):
 
 def _foreach_add_List(input, other, *, alpha=1):
     """_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_add_List, *input, *other):
+    if state.interceptors and intercepts(_foreach_add_List, input, other):
         return call(_foreach_add_List, input, other, alpha=alpha)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_add_List, input, other, alpha=alpha)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_add_List, input, other, alpha=alpha)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "_foreach_add", "alpha")
     return composite.add_list(input, other, alpha=alpha)
@@ -42,18 +51,28 @@ def _foreach_add(input, scalar=..., *, other=..., alpha=1):
     """
     if isinstance(scalar, (tuple, list)):
         other, scalar = scalar, ...
-    if scalar is not ...:
-        return _foreach_add_Scalar(input, scalar)
-    if other is not ...:
-        return _foreach_add_List(input, other, alpha=alpha)
-    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
-    return raise_no_overload((_foreach_add_Scalar, _foreach_add_List), given, {})
+    try:
+        if scalar is not ...:
+            return _foreach_add_Scalar(input, scalar)
+        if other is not ...:
+            return _foreach_add_List(input, other, alpha=alpha)
+    except TypeError as error:
+        raise explained(
+            error, _foreach_add, (_foreach_add_Scalar, _foreach_add_List), (input, scalar, other), {"alpha": alpha}
+        ) from None
+    return raise_no_overload(
+        _foreach_add, (_foreach_add_Scalar, _foreach_add_List), (input, scalar, other), {"alpha": alpha}
+    )
 
 
 def _foreach_add__List(input, other, *, alpha=1):
     """_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_add__List, *input, *other):
+    if state.interceptors and intercepts(_foreach_add__List, input, other):
         return call(_foreach_add__List, input, other, alpha=alpha)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_add__List, input, other, alpha=alpha)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_add__List, input, other, alpha=alpha)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "_foreach_add_", "alpha")
     return composite.add_list_(input, other, alpha=alpha)
@@ -65,18 +84,28 @@ def _foreach_add_(input, scalar=..., *, other=..., alpha=1):
     """
     if isinstance(scalar, (tuple, list)):
         other, scalar = scalar, ...
-    if scalar is not ...:
-        return _foreach_add__Scalar(input, scalar)
-    if other is not ...:
-        return _foreach_add__List(input, other, alpha=alpha)
-    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
-    return raise_no_overload((_foreach_add__Scalar, _foreach_add__List), given, {})
+    try:
+        if scalar is not ...:
+            return _foreach_add__Scalar(input, scalar)
+        if other is not ...:
+            return _foreach_add__List(input, other, alpha=alpha)
+    except TypeError as error:
+        raise explained(
+            error, _foreach_add_, (_foreach_add__Scalar, _foreach_add__List), (input, scalar, other), {"alpha": alpha}
+        ) from None
+    return raise_no_overload(
+        _foreach_add_, (_foreach_add__Scalar, _foreach_add__List), (input, scalar, other), {"alpha": alpha}
+    )
 
 
 def _foreach_sub_List(input, other, *, alpha=1):
     """_foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sub_List, *input, *other):
+    if state.interceptors and intercepts(_foreach_sub_List, input, other):
         return call(_foreach_sub_List, input, other, alpha=alpha)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sub_List, input, other, alpha=alpha)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_sub_List, input, other, alpha=alpha)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "_foreach_sub", "alpha")
     return composite.sub_list(input, other, alpha=alpha)
@@ -84,8 +113,12 @@ def _foreach_sub_List(input, other, *, alpha=1):
 
 def _foreach_sub__List(input, other, *, alpha=1):
     """_foreach_sub_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_sub__List, *input, *other):
+    if state.interceptors and intercepts(_foreach_sub__List, input, other):
         return call(_foreach_sub__List, input, other, alpha=alpha)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sub__List, input, other, alpha=alpha)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_sub__List, input, other, alpha=alpha)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "_foreach_sub_", "alpha")
     return composite.sub_list_(input, other, alpha=alpha)
@@ -93,8 +126,10 @@ def _foreach_sub__List(input, other, *, alpha=1):
 
 def _foreach_sub_Scalar(input, scalar):
     """_foreach_sub.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sub_Scalar, *input):
+    if state.interceptors and intercepts(_foreach_sub_Scalar, input):
         return call(_foreach_sub_Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sub_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_sub", "scalar", 2)
     return composite.sub_scalar(input, scalar)
@@ -106,18 +141,26 @@ def _foreach_sub(input, other=..., *, scalar=..., alpha=1):
     """
     if isinstance(as_operand(other), WrappedNumber):
         scalar, other = other, ...
-    if other is not ...:
-        return _foreach_sub_List(input, other, alpha=alpha)
-    if scalar is not ...:
-        return _foreach_sub_Scalar(input, scalar)
-    given = [value for value in (input, other, scalar) if value is not ... and value is not None]
-    return raise_no_overload((_foreach_sub_List, _foreach_sub_Scalar), given, {})
+    try:
+        if other is not ...:
+            return _foreach_sub_List(input, other, alpha=alpha)
+        if scalar is not ...:
+            return _foreach_sub_Scalar(input, scalar)
+    except TypeError as error:
+        raise explained(
+            error, _foreach_sub, (_foreach_sub_List, _foreach_sub_Scalar), (input, other, scalar), {"alpha": alpha}
+        ) from None
+    return raise_no_overload(
+        _foreach_sub, (_foreach_sub_List, _foreach_sub_Scalar), (input, other, scalar), {"alpha": alpha}
+    )
 
 
 def _foreach_sub__Scalar(input, scalar):
     """_foreach_sub_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_sub__Scalar, *input):
+    if state.interceptors and intercepts(_foreach_sub__Scalar, input):
         return call(_foreach_sub__Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sub__Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_sub_", "scalar", 2)
     return composite.sub_scalar_(input, scalar)
@@ -129,18 +172,26 @@ def _foreach_sub_(input, other=..., *, scalar=..., alpha=1):
     """
     if isinstance(as_operand(other), WrappedNumber):
         scalar, other = other, ...
-    if other is not ...:
-        return _foreach_sub__List(input, other, alpha=alpha)
-    if scalar is not ...:
-        return _foreach_sub__Scalar(input, scalar)
-    given = [value for value in (input, other, scalar) if value is not ... and value is not None]
-    return raise_no_overload((_foreach_sub__List, _foreach_sub__Scalar), given, {})
+    try:
+        if other is not ...:
+            return _foreach_sub__List(input, other, alpha=alpha)
+        if scalar is not ...:
+            return _foreach_sub__Scalar(input, scalar)
+    except TypeError as error:
+        raise explained(
+            error, _foreach_sub_, (_foreach_sub__List, _foreach_sub__Scalar), (input, other, scalar), {"alpha": alpha}
+        ) from None
+    return raise_no_overload(
+        _foreach_sub_, (_foreach_sub__List, _foreach_sub__Scalar), (input, other, scalar), {"alpha": alpha}
+    )
 
 
 def _foreach_mul_Scalar(input, scalar):
     """_foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_mul_Scalar, *input):
+    if state.interceptors and intercepts(_foreach_mul_Scalar, input):
         return call(_foreach_mul_Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_mul_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_mul", "scalar", 2)
     return composite.mul_scalar(input, scalar)
@@ -148,8 +199,10 @@ def _foreach_mul_Scalar(input, scalar):
 
 def _foreach_mul__Scalar(input, scalar):
     """_foreach_mul_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_mul__Scalar, *input):
+    if state.interceptors and intercepts(_foreach_mul__Scalar, input):
         return call(_foreach_mul__Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_mul__Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_mul_", "scalar", 2)
     return composite.mul_scalar_(input, scalar)
@@ -157,8 +210,12 @@ def _foreach_mul__Scalar(input, scalar):
 
 def _foreach_mul_List(input, other):
     """_foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_mul_List, *input, *other):
+    if state.interceptors and intercepts(_foreach_mul_List, input, other):
         return call(_foreach_mul_List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_mul_List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_mul_List, input, other)
     return composite.mul_list(input, other)
 
 
@@ -168,18 +225,26 @@ def _foreach_mul(input, scalar=..., *, other=...):
     """
     if isinstance(scalar, (tuple, list)):
         other, scalar = scalar, ...
-    if scalar is not ...:
-        return _foreach_mul_Scalar(input, scalar)
-    if other is not ...:
-        return _foreach_mul_List(input, other)
-    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
-    return raise_no_overload((_foreach_mul_Scalar, _foreach_mul_List), given, {})
+    try:
+        if scalar is not ...:
+            return _foreach_mul_Scalar(input, scalar)
+        if other is not ...:
+            return _foreach_mul_List(input, other)
+    except TypeError as error:
+        raise explained(
+            error, _foreach_mul, (_foreach_mul_Scalar, _foreach_mul_List), (input, scalar, other), {}
+        ) from None
+    return raise_no_overload(_foreach_mul, (_foreach_mul_Scalar, _foreach_mul_List), (input, scalar, other), {})
 
 
 def _foreach_mul__List(input, other):
     """_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
-    if state.interceptors and intercepts(_foreach_mul__List, *input, *other):
+    if state.interceptors and intercepts(_foreach_mul__List, input, other):
         return call(_foreach_mul__List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_mul__List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_mul__List, input, other)
     return composite.mul_list_(input, other)
 
 
@@ -189,18 +254,24 @@ def _foreach_mul_(input, scalar=..., *, other=...):
     """
     if isinstance(scalar, (tuple, list)):
         other, scalar = scalar, ...
-    if scalar is not ...:
-        return _foreach_mul__Scalar(input, scalar)
-    if other is not ...:
-        return _foreach_mul__List(input, other)
-    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
-    return raise_no_overload((_foreach_mul__Scalar, _foreach_mul__List), given, {})
+    try:
+        if scalar is not ...:
+            return _foreach_mul__Scalar(input, scalar)
+        if other is not ...:
+            return _foreach_mul__List(input, other)
+    except TypeError as error:
+        raise explained(
+            error, _foreach_mul_, (_foreach_mul__Scalar, _foreach_mul__List), (input, scalar, other), {}
+        ) from None
+    return raise_no_overload(_foreach_mul_, (_foreach_mul__Scalar, _foreach_mul__List), (input, scalar, other), {})
 
 
 def _foreach_div_Scalar(input, scalar):
     """_foreach_div.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_div_Scalar, *input):
+    if state.interceptors and intercepts(_foreach_div_Scalar, input):
         return call(_foreach_div_Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_div_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_div", "scalar", 2)
     return composite.div_scalar(input, scalar)
@@ -208,8 +279,10 @@ def _foreach_div_Scalar(input, scalar):
 
 def _foreach_div__Scalar(input, scalar):
     """_foreach_div_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_div__Scalar, *input):
+    if state.interceptors and intercepts(_foreach_div__Scalar, input):
         return call(_foreach_div__Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_div__Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_div_", "scalar", 2)
     return composite.div_scalar_(input, scalar)
@@ -217,8 +290,12 @@ def _foreach_div__Scalar(input, scalar):
 
 def _foreach_div_List(input, other):
     """_foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_div_List, *input, *other):
+    if state.interceptors and intercepts(_foreach_div_List, input, other):
         return call(_foreach_div_List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_div_List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_div_List, input, other)
     return composite.div_list(input, other)
 
 
@@ -228,18 +305,26 @@ def _foreach_div(input, scalar=..., *, other=...):
     """
     if isinstance(scalar, (tuple, list)):
         other, scalar = scalar, ...
-    if scalar is not ...:
-        return _foreach_div_Scalar(input, scalar)
-    if other is not ...:
-        return _foreach_div_List(input, other)
-    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
-    return raise_no_overload((_foreach_div_Scalar, _foreach_div_List), given, {})
+    try:
+        if scalar is not ...:
+            return _foreach_div_Scalar(input, scalar)
+        if other is not ...:
+            return _foreach_div_List(input, other)
+    except TypeError as error:
+        raise explained(
+            error, _foreach_div, (_foreach_div_Scalar, _foreach_div_List), (input, scalar, other), {}
+        ) from None
+    return raise_no_overload(_foreach_div, (_foreach_div_Scalar, _foreach_div_List), (input, scalar, other), {})
 
 
 def _foreach_div__List(input, other):
     """_foreach_div_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
-    if state.interceptors and intercepts(_foreach_div__List, *input, *other):
+    if state.interceptors and intercepts(_foreach_div__List, input, other):
         return call(_foreach_div__List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_div__List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_div__List, input, other)
     return composite.div_list_(input, other)
 
 
@@ -249,27 +334,46 @@ def _foreach_div_(input, scalar=..., *, other=...):
     """
     if isinstance(scalar, (tuple, list)):
         other, scalar = scalar, ...
-    if scalar is not ...:
-        return _foreach_div__Scalar(input, scalar)
-    if other is not ...:
-        return _foreach_div__List(input, other)
-    given = [value for value in (input, scalar, other) if value is not ... and value is not None]
-    return raise_no_overload((_foreach_div__Scalar, _foreach_div__List), given, {})
+    try:
+        if scalar is not ...:
+            return _foreach_div__Scalar(input, scalar)
+        if other is not ...:
+            return _foreach_div__List(input, other)
+    except TypeError as error:
+        raise explained(
+            error, _foreach_div_, (_foreach_div__Scalar, _foreach_div__List), (input, scalar, other), {}
+        ) from None
+    return raise_no_overload(_foreach_div_, (_foreach_div__Scalar, _foreach_div__List), (input, scalar, other), {})
 
 
 def _foreach_addcmul(input, tensor1, tensor2, value=1):
     """_foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcmul, *input, *tensor1, *tensor2):
+    if state.interceptors and intercepts(_foreach_addcmul, input, tensor1, tensor2):
         return call(_foreach_addcmul, input, tensor1, tensor2, value)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul, input, tensor1, tensor2, value)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul, input, tensor1, tensor2, value)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul, input, tensor1, tensor2, value)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "_foreach_addcmul", "value", 4)
-    return composite.addcmul_scalar(input, tensor1, tensor2, value)
+    try:
+        return composite.addcmul_scalar(input, tensor1, tensor2, value)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_addcmul, (_foreach_addcmul,), (input, tensor1, tensor2, value), {}) from None
 
 
 def _foreach_addcmul_(input, tensor1, tensor2, value=1):
     """_foreach_addcmul_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcmul_, *input, *tensor1, *tensor2):
+    if state.interceptors and intercepts(_foreach_addcmul_, input, tensor1, tensor2):
         return call(_foreach_addcmul_, input, tensor1, tensor2, value)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_, input, tensor1, tensor2, value)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_, input, tensor1, tensor2, value)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_, input, tensor1, tensor2, value)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "_foreach_addcmul_", "value", 4)
     return composite.addcmul_scalar_(input, tensor1, tensor2, value)
@@ -277,17 +381,32 @@ def _foreach_addcmul_(input, tensor1, tensor2, value=1):
 
 def _foreach_addcdiv(input, tensor1, tensor2, value=1):
     """_foreach_addcdiv.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcdiv, *input, *tensor1, *tensor2):
+    if state.interceptors and intercepts(_foreach_addcdiv, input, tensor1, tensor2):
         return call(_foreach_addcdiv, input, tensor1, tensor2, value)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv, input, tensor1, tensor2, value)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv, input, tensor1, tensor2, value)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv, input, tensor1, tensor2, value)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "_foreach_addcdiv", "value", 4)
-    return composite.addcdiv_scalar(input, tensor1, tensor2, value)
+    try:
+        return composite.addcdiv_scalar(input, tensor1, tensor2, value)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_addcdiv, (_foreach_addcdiv,), (input, tensor1, tensor2, value), {}) from None
 
 
 def _foreach_addcdiv_(input, tensor1, tensor2, value=1):
     """_foreach_addcdiv_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcdiv_, *input, *tensor1, *tensor2):
+    if state.interceptors and intercepts(_foreach_addcdiv_, input, tensor1, tensor2):
         return call(_foreach_addcdiv_, input, tensor1, tensor2, value)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv_, input, tensor1, tensor2, value)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv_, input, tensor1, tensor2, value)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv_, input, tensor1, tensor2, value)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "_foreach_addcdiv_", "value", 4)
     return composite.addcdiv_scalar_(input, tensor1, tensor2, value)
@@ -295,43 +414,66 @@ def _foreach_addcdiv_(input, tensor1, tensor2, value=1):
 
 def _foreach_sqrt(input):
     """_foreach_sqrt(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sqrt, *input):
+    if state.interceptors and intercepts(_foreach_sqrt, input):
         return call(_foreach_sqrt, input)
-    return composite.sqrt(input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sqrt, input)
+    try:
+        return composite.sqrt(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_sqrt, (_foreach_sqrt,), (input,), {}) from None
 
 
 def _foreach_sqrt_(input):
     """_foreach_sqrt_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_sqrt_, *input):
+    if state.interceptors and intercepts(_foreach_sqrt_, input):
         return call(_foreach_sqrt_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sqrt_, input)
     return composite.sqrt_(input)
 
 
 def _foreach_neg(input):
     """_foreach_neg(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_neg, *input):
+    if state.interceptors and intercepts(_foreach_neg, input):
         return call(_foreach_neg, input)
-    return composite.neg(input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_neg, input)
+    try:
+        return composite.neg(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_neg, (_foreach_neg,), (input,), {}) from None
 
 
 def _foreach_neg_(input):
     """_foreach_neg_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_neg_, *input):
+    if state.interceptors and intercepts(_foreach_neg_, input):
         return call(_foreach_neg_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_neg_, input)
     return composite.neg_(input)
 
 
 def _foreach_norm(input, ord=2, dtype=None):
     """_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_norm, *input):
+    if state.interceptors and intercepts(_foreach_norm, input):
         return call(_foreach_norm, input, ord, dtype)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_norm, input, ord, dtype)
     if type(ord) is not int and type(ord) is not float:
         ord = scalar_of(ord, "_foreach_norm", "ord", 2)
-    return composite.norm_scalar(input, ord, dtype)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "_foreach_norm", "dtype", 3)
+    try:
+        return composite.norm_scalar(input, ord, dtype)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_norm, (_foreach_norm,), (input, ord, dtype), {}) from None
 
 
 def _foreach_zero_(input):
     """_foreach_zero_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_zero_, *input):
+    if state.interceptors and intercepts(_foreach_zero_, input):
         return call(_foreach_zero_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_zero_, input)
     return composite.zero(input)

@@ -10,9 +10,19 @@ from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_wr
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import indexing as composite
-from mindtorch.dispatch.arguments import int_of, ints_of, raise_bad_argument, raise_no_overload, scalar_of
+from mindtorch.dispatch.argument_types import is_int
+from mindtorch.dispatch.arguments import (
+    bool_of,
+    explained,
+    int_of,
+    ints_of,
+    raise_bad_argument,
+    raise_no_overload,
+    scalar_of,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.errors import empty_tensor_list
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, WrappedNumber, as_operand, wrap
 
@@ -21,10 +31,12 @@ _index_kernels = kernel_table("index.Tensor")
 
 def index(input, indices, *, out=None):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
-    if state.interceptors and intercepts(index, input, *indices):
+    if state.interceptors and intercepts(index, input, indices):
         return call(index, input, indices, out=out)
     if out is not None:
         return index_out(input, indices, out=out)
+    if type(indices) is not list and not isinstance(indices, (list, tuple)):
+        return raise_bad_argument(index, input, indices, out=out)
     try:
         input_array = input._array
         indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
@@ -40,8 +52,10 @@ def index(input, indices, *, out=None):
 
 def index_out(input, indices, *, out):
     """index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_out, input, *indices, out):
+    if state.interceptors and intercepts(index_out, input, indices, out):
         return call(index_out, input, indices, out=out)
+    if type(indices) is not list and not isinstance(indices, (list, tuple)):
+        return raise_bad_argument(index_out, input, indices, out=out)
     try:
         input_array = input._array
         indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
@@ -59,8 +73,12 @@ _index_put_kernels = kernel_table("index_put")
 
 def index_put(input, indices, values, accumulate=False):
     """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
-    if state.interceptors and intercepts(index_put, input, *indices, values):
+    if state.interceptors and intercepts(index_put, input, indices, values):
         return call(index_put, input, indices, values, accumulate)
+    if type(indices) is not list and not isinstance(indices, (list, tuple)):
+        return raise_bad_argument(index_put, input, indices, values, accumulate)
+    if accumulate and accumulate is not True:
+        accumulate = bool_of(accumulate, "index_put", "accumulate", 4)
     try:
         input_array = input._array
         indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
@@ -80,8 +98,12 @@ def index_put(input, indices, values, accumulate=False):
 
 def index_put_(input, indices, values, accumulate=False):
     """index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_put_, input, *indices, values):
+    if state.interceptors and intercepts(index_put_, input, indices, values):
         return call(index_put_, input, indices, values, accumulate)
+    if type(indices) is not list and not isinstance(indices, (list, tuple)):
+        return raise_bad_argument(index_put_, input, indices, values, accumulate)
+    if accumulate and accumulate is not True:
+        accumulate = bool_of(accumulate, "index_put_", "accumulate", 4)
     try:
         input_array = input._array
         indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
@@ -245,6 +267,8 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         return gather_out(input, dim, index, sparse_grad=sparse_grad, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "gather", "dim", 2)
+    if sparse_grad and sparse_grad is not True:
+        sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
     try:
         input_array = input._array
         index_array = index._array
@@ -265,6 +289,8 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
         return call(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "gather", "dim", 2)
+    if sparse_grad and sparse_grad is not True:
+        sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
     try:
         input_array = input._array
         index_array = index._array
@@ -384,12 +410,16 @@ def scatter(input, dim, index, src=..., *, value=..., out=None):
     """
     if isinstance(as_operand(src), WrappedNumber):
         value, src = src, ...
-    if src is not ...:
-        return scatter_src(input, dim, index, src, out=out)
-    if value is not ...:
-        return scatter_value(input, dim, index, value, out=out)
-    given = [value for value in (input, dim, index, src, value) if value is not ... and value is not None]
-    return raise_no_overload((scatter_src, scatter_value), given, {})
+    try:
+        if src is not ...:
+            return scatter_src(input, dim, index, src, out=out)
+        if value is not ...:
+            return scatter_value(input, dim, index, value, out=out)
+    except TypeError as error:
+        raise explained(
+            error, scatter, (scatter_src, scatter_value), (input, dim, index, src, value), {"out": out}
+        ) from None
+    return raise_no_overload(scatter, (scatter_src, scatter_value), (input, dim, index, src, value), {"out": out})
 
 
 def scatter__value(input, dim, index, value):
@@ -424,12 +454,14 @@ def scatter_(input, dim, index, src=..., *, value=...):
     """
     if isinstance(as_operand(src), WrappedNumber):
         value, src = src, ...
-    if src is not ...:
-        return scatter__src(input, dim, index, src)
-    if value is not ...:
-        return scatter__value(input, dim, index, value)
-    given = [value for value in (input, dim, index, src, value) if value is not ... and value is not None]
-    return raise_no_overload((scatter__src, scatter__value), given, {})
+    try:
+        if src is not ...:
+            return scatter__src(input, dim, index, src)
+        if value is not ...:
+            return scatter__value(input, dim, index, value)
+    except TypeError as error:
+        raise explained(error, scatter_, (scatter__src, scatter__value), (input, dim, index, src, value), {}) from None
+    return raise_no_overload(scatter_, (scatter__src, scatter__value), (input, dim, index, src, value), {})
 
 
 def scatter_value_out(input, dim, index, value, *, out):
@@ -654,10 +686,14 @@ def cat(tensors, dim=0, *, out=None, axis=None):
     """cat(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(cat, *tensors):
+    if state.interceptors and intercepts(cat, tensors):
         return call(cat, tensors, dim, out=out)
     if out is not None:
         return cat_out(tensors, dim, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(cat, tensors, dim, out=out)
+    if not tensors:
+        raise empty_tensor_list("cat")
     if type(dim) is not int:
         dim = int_of(dim, "cat", "dim", 2)
     try:
@@ -676,8 +712,12 @@ def cat(tensors, dim=0, *, out=None, axis=None):
 
 def cat_out(tensors, dim=0, *, out):
     """cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(cat_out, *tensors, out):
+    if state.interceptors and intercepts(cat_out, tensors, out):
         return call(cat_out, tensors, dim, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(cat_out, tensors, dim, out=out)
+    if not tensors:
+        raise empty_tensor_list("cat")
     if type(dim) is not int:
         dim = int_of(dim, "cat", "dim", 2)
     try:
@@ -698,10 +738,14 @@ def stack(tensors, dim=0, *, out=None, axis=None):
     """stack(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.interceptors and intercepts(stack, *tensors):
+    if state.interceptors and intercepts(stack, tensors):
         return call(stack, tensors, dim, out=out)
     if out is not None:
         return stack_out(tensors, dim, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(stack, tensors, dim, out=out)
+    if not tensors:
+        raise empty_tensor_list("stack")
     if type(dim) is not int:
         dim = int_of(dim, "stack", "dim", 2)
     try:
@@ -719,8 +763,12 @@ def stack(tensors, dim=0, *, out=None, axis=None):
 
 def stack_out(tensors, dim=0, *, out):
     """stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(stack_out, *tensors, out):
+    if state.interceptors and intercepts(stack_out, tensors, out):
         return call(stack_out, tensors, dim, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(stack_out, tensors, dim, out=out)
+    if not tensors:
+        raise empty_tensor_list("stack")
     if type(dim) is not int:
         dim = int_of(dim, "stack", "dim", 2)
     try:
@@ -736,18 +784,25 @@ def stack_out(tensors, dim=0, *, out):
 
 def hstack(tensors, *, out=None):
     """hstack(Tensor[] tensors) -> Tensor"""
-    if state.interceptors and intercepts(hstack, *tensors):
+    if state.interceptors and intercepts(hstack, tensors):
         return call(hstack, tensors, out=out)
     if out is not None:
         return hstack_out(tensors, out=out)
-    return composite.hstack(tensors)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(hstack, tensors, out=out)
+    try:
+        return composite.hstack(tensors)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, hstack, (hstack,), (tensors,), {}) from None
 
 
 def hstack_out(tensors, *, out):
     """hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(hstack_out, *tensors, out):
+    if state.interceptors and intercepts(hstack_out, tensors, out):
         return call(hstack_out, tensors, out=out)
     if not isinstance(out, Tensor):
+        return raise_bad_argument(hstack_out, tensors, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(hstack_out, tensors, out=out)
     refuse_grad("hstack", *tensors, out)
     return write_out(out, composite.hstack(tensors))
@@ -755,18 +810,25 @@ def hstack_out(tensors, *, out):
 
 def vstack(tensors, *, out=None):
     """vstack(Tensor[] tensors) -> Tensor"""
-    if state.interceptors and intercepts(vstack, *tensors):
+    if state.interceptors and intercepts(vstack, tensors):
         return call(vstack, tensors, out=out)
     if out is not None:
         return vstack_out(tensors, out=out)
-    return composite.vstack(tensors)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(vstack, tensors, out=out)
+    try:
+        return composite.vstack(tensors)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, vstack, (vstack,), (tensors,), {}) from None
 
 
 def vstack_out(tensors, *, out):
     """vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(vstack_out, *tensors, out):
+    if state.interceptors and intercepts(vstack_out, tensors, out):
         return call(vstack_out, tensors, out=out)
     if not isinstance(out, Tensor):
+        return raise_bad_argument(vstack_out, tensors, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(vstack_out, tensors, out=out)
     refuse_grad("vstack", *tensors, out)
     return write_out(out, composite.vstack(tensors))
@@ -782,7 +844,7 @@ def repeat(input, repeats, *more_repeats):
     if type(repeats) is int:
         repeats = (repeats,) + more_repeats
     elif type(repeats) is not tuple:
-        repeats = ints_of((repeats,) + more_repeats if more_repeats else repeats, "repeat", "repeats", 1)
+        repeats = ints_of((repeats,) + more_repeats if more_repeats else repeats, "repeat", "repeats", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -792,7 +854,10 @@ def repeat(input, repeats, *more_repeats):
         node = nodes.RepeatBackward0((edge,))
         node.repeats = repeats
         node.self_shape = input_array.shape
-    return wrap(_repeat_kernels[type(input_array)](input_array, repeats), node)
+    try:
+        return wrap(_repeat_kernels[type(input_array)](input_array, repeats), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, repeat, (repeat,), (input, repeats), {}) from None
 
 
 _flip_kernels = kernel_table("flip")
@@ -814,7 +879,10 @@ def flip(input, dims, *more_dims):
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.FlipBackward0((edge,))
         node.dims = dims
-    return wrap(_flip_kernels[type(input_array)](input_array, dims), node)
+    try:
+        return wrap(_flip_kernels[type(input_array)](input_array, dims), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, flip, (flip,), (input, dims), {}) from None
 
 
 _roll_kernels = kernel_table("roll")
@@ -843,7 +911,10 @@ def roll(input, shifts, dims=()):
         node = nodes.RollBackward0((edge,))
         node.shifts = shifts
         node.dims = dims
-    return wrap(_roll_kernels[type(input_array)](input_array, shifts, dims), node)
+    try:
+        return wrap(_roll_kernels[type(input_array)](input_array, shifts, dims), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, roll, (roll,), (input, shifts, dims), {}) from None
 
 
 _tril_kernels = kernel_table("tril")
@@ -1032,7 +1103,12 @@ def select_backward(grad_output, input_sizes, dim, index):
         node = nodes.SelectBackwardBackward0((edge,))
         node.dim = dim
         node.index = index
-    return wrap(_select_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, index), node)
+    try:
+        return wrap(_select_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, index), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, select_backward, (select_backward,), (grad_output, input_sizes, dim, index), {}
+        ) from None
 
 
 _slice_backward_kernels = kernel_table("slice_backward")
@@ -1063,9 +1139,15 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
         node.start = start
         node.end = end
         node.step = step
-    return wrap(
-        _slice_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, start, end, step), node
-    )
+    try:
+        return wrap(
+            _slice_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, start, end, step),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, slice_backward, (slice_backward,), (grad_output, input_sizes, dim, start, end, step), {}
+        ) from None
 
 
 _diagonal_backward_kernels = kernel_table("diagonal_backward")
@@ -1093,9 +1175,15 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
         node.offset = offset
         node.dim1 = dim1
         node.dim2 = dim2
-    return wrap(
-        _diagonal_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, offset, dim1, dim2), node
-    )
+    try:
+        return wrap(
+            _diagonal_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, offset, dim1, dim2),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, diagonal_backward, (diagonal_backward,), (grad_output, input_sizes, offset, dim1, dim2), {}
+        ) from None
 
 
 _unfold_backward_kernels = kernel_table("unfold_backward")
@@ -1123,7 +1211,12 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
         node.dim = dim
         node.size = size
         node.step = step
-    return wrap(_unfold_backward_kernels[type(grad_in_array)](grad_in_array, input_sizes, dim, size, step), node)
+    try:
+        return wrap(_unfold_backward_kernels[type(grad_in_array)](grad_in_array, input_sizes, dim, size, step), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, unfold_backward, (unfold_backward,), (grad_in, input_sizes, dim, size, step), {}
+        ) from None
 
 
 def index_select_backward(grad, self_sizes, dim, index):
@@ -1138,7 +1231,12 @@ def index_select_backward(grad, self_sizes, dim, index):
         self_sizes = ints_of(self_sizes, "index_select_backward", "self_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "index_select_backward", "dim", 3)
-    return composite.index_select_backward(grad, self_sizes, dim, index)
+    try:
+        return composite.index_select_backward(grad, self_sizes, dim, index)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, index_select_backward, (index_select_backward,), (grad, self_sizes, dim, index), {}
+        ) from None
 
 
 def gather_backward(grad, input, dim, index, sparse_grad):
@@ -1153,10 +1251,12 @@ def gather_backward(grad, input, dim, index, sparse_grad):
         return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
     if type(dim) is not int:
         dim = int_of(dim, "gather_backward", "dim", 3)
+    if sparse_grad and sparse_grad is not True:
+        sparse_grad = bool_of(sparse_grad, "gather_backward", "sparse_grad", 5)
     return composite.gather_backward(grad, input, dim, index, sparse_grad)
 
 
-def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=None, *, keepdims=None):
+def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *, keepdims=None):
     """value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool keepdim) -> Tensor"""
     if keepdims is not None:
         keepdim = keepdims
@@ -1170,7 +1270,18 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=None, 
         dim = int_of(dim, "value_selecting_reduction_backward", "dim", 2)
     if type(sizes) is not tuple:
         sizes = ints_of(sizes, "value_selecting_reduction_backward", "sizes", 4)
-    return composite.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "value_selecting_reduction_backward", "keepdim", 5)
+    try:
+        return composite.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            value_selecting_reduction_backward,
+            (value_selecting_reduction_backward,),
+            (grad, dim, indices, sizes, keepdim),
+            {},
+        ) from None
 
 
 def one_hot(input, num_classes=-1):
@@ -1182,3 +1293,310 @@ def one_hot(input, num_classes=-1):
     if type(num_classes) is not int:
         num_classes = int_of(num_classes, "one_hot", "num_classes", 2)
     return composite.one_hot(input, num_classes)
+
+
+def dstack(tensors):
+    """dstack(Tensor[] tensors) -> Tensor"""
+    if state.interceptors and intercepts(dstack, tensors):
+        return call(dstack, tensors)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(dstack, tensors)
+    try:
+        return composite.dstack(tensors)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, dstack, (dstack,), (tensors,), {}) from None
+
+
+def column_stack(tensors):
+    """column_stack(Tensor[] tensors) -> Tensor"""
+    if state.interceptors and intercepts(column_stack, tensors):
+        return call(column_stack, tensors)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(column_stack, tensors)
+    try:
+        return composite.column_stack(tensors)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, column_stack, (column_stack,), (tensors,), {}) from None
+
+
+def row_stack(tensors):
+    """row_stack(Tensor[] tensors) -> Tensor"""
+    if state.interceptors and intercepts(row_stack, tensors):
+        return call(row_stack, tensors)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(row_stack, tensors)
+    try:
+        return composite.vstack(tensors)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, row_stack, (row_stack,), (tensors,), {}) from None
+
+
+def concat(tensors, dim=0, *, axis=None):
+    """concat(Tensor[] tensors, int dim=0) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(concat, tensors):
+        return call(concat, tensors, dim)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(concat, tensors, dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "concat", "dim", 2)
+    try:
+        return composite.concat(tensors, dim)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, concat, (concat,), (tensors, dim), {}) from None
+
+
+def concatenate(tensors, dim=0, *, axis=None):
+    """concatenate(Tensor[] tensors, int dim=0) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(concatenate, tensors):
+        return call(concatenate, tensors, dim)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(concatenate, tensors, dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "concatenate", "dim", 2)
+    try:
+        return composite.concat(tensors, dim)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, concatenate, (concatenate,), (tensors, dim), {}) from None
+
+
+def tile(input, dims, *more_dims):
+    """tile(Tensor self, SymInt[] dims) -> Tensor"""
+    if state.interceptors and intercepts(tile, input):
+        return call(tile, input, dims, *more_dims)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(tile, input, dims, *more_dims)
+    if type(dims) is int:
+        dims = (dims,) + more_dims
+    elif type(dims) is not tuple:
+        dims = ints_of((dims,) + more_dims if more_dims else dims, "tile", "dims", 2)
+    try:
+        return composite.tile(input, dims)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, tile, (tile,), (input, dims), {}) from None
+
+
+def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None):
+    """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"""
+    if state.interceptors and intercepts(repeat_interleave_self_Tensor, input, repeats):
+        return call(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
+    if not isinstance(repeats, Tensor):
+        return raise_bad_argument(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "repeat_interleave", "dim", 3)
+    if output_size is not None and type(output_size) is not int:
+        output_size = int_of(output_size, "repeat_interleave", "output_size")
+    return composite.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
+
+
+def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
+    """repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"""
+    if state.interceptors and intercepts(repeat_interleave_self_int, input):
+        return call(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
+    if type(repeats) is not int:
+        repeats = int_of(repeats, "repeat_interleave", "repeats", 2)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "repeat_interleave", "dim", 3)
+    if output_size is not None and type(output_size) is not int:
+        output_size = int_of(output_size, "repeat_interleave", "output_size")
+    return composite.repeat_interleave_int(input, repeats, dim, output_size=output_size)
+
+
+def repeat_interleave(input, repeats, dim=None, *, output_size=None, axis=None):
+    """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor
+    repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    try:
+        if isinstance(repeats, Tensor):
+            return repeat_interleave_self_Tensor(input, repeats, dim, output_size=output_size)
+        if is_int(repeats):
+            return repeat_interleave_self_int(input, repeats, dim, output_size=output_size)
+    except TypeError as error:
+        raise explained(
+            error,
+            repeat_interleave,
+            (repeat_interleave_self_Tensor, repeat_interleave_self_int),
+            (input, repeats, dim),
+            {"output_size": output_size},
+        ) from None
+    return raise_no_overload(
+        repeat_interleave,
+        (repeat_interleave_self_Tensor, repeat_interleave_self_int),
+        (input, repeats, dim),
+        {"output_size": output_size},
+    )
+
+
+def fliplr(input):
+    """fliplr(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(fliplr, input):
+        return call(fliplr, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fliplr, input)
+    return composite.fliplr(input)
+
+
+def flipud(input):
+    """flipud(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(flipud, input):
+        return call(flipud, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(flipud, input)
+    return composite.flipud(input)
+
+
+def rot90(input, k=1, dims=(0, 1)):
+    """rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor"""
+    if state.interceptors and intercepts(rot90, input):
+        return call(rot90, input, k, dims)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(rot90, input, k, dims)
+    if type(k) is not int:
+        k = int_of(k, "rot90", "k", 2)
+    if type(dims) is not tuple:
+        dims = ints_of(dims, "rot90", "dims", 3)
+    try:
+        return composite.rot90(input, k, dims)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, rot90, (rot90,), (input, k, dims), {}) from None
+
+
+def take_along_dim(input, indices, dim=None, *, axis=None):
+    """take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(take_along_dim, input, indices):
+        return call(take_along_dim, input, indices, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(take_along_dim, input, indices, dim)
+    if not isinstance(indices, Tensor):
+        return raise_bad_argument(take_along_dim, input, indices, dim)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "take_along_dim", "dim", 3)
+    return composite.take_along_dim(input, indices, dim)
+
+
+def argwhere(input):
+    """argwhere(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(argwhere, input):
+        return call(argwhere, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(argwhere, input)
+    return composite.argwhere(input)
+
+
+def diagflat(input, offset=0):
+    """diagflat(Tensor self, int offset=0) -> Tensor"""
+    if state.interceptors and intercepts(diagflat, input):
+        return call(diagflat, input, offset)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(diagflat, input, offset)
+    if type(offset) is not int:
+        offset = int_of(offset, "diagflat", "offset", 2)
+    return composite.diagflat(input, offset)
+
+
+def fill_diagonal_(input, fill_value, wrap=False):
+    """fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fill_diagonal_, input):
+        return call(fill_diagonal_, input, fill_value, wrap)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fill_diagonal_, input, fill_value, wrap)
+    if type(fill_value) is not int and type(fill_value) is not float:
+        fill_value = scalar_of(fill_value, "fill_diagonal_", "fill_value", 2)
+    if wrap and wrap is not True:
+        wrap = bool_of(wrap, "fill_diagonal_", "wrap", 3)
+    return composite.fill_diagonal_(input, fill_value, wrap)
+
+
+def combinations(input, r=2, with_replacement=False):
+    """combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor"""
+    if state.interceptors and intercepts(combinations, input):
+        return call(combinations, input, r, with_replacement)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(combinations, input, r, with_replacement)
+    if type(r) is not int:
+        r = int_of(r, "combinations", "r", 2)
+    if with_replacement and with_replacement is not True:
+        with_replacement = bool_of(with_replacement, "combinations", "with_replacement", 3)
+    return composite.combinations(input, r, with_replacement)
+
+
+def index_fill(input, dim, index, value):
+    """index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
+    if state.interceptors and intercepts(index_fill, input, index):
+        return call(index_fill, input, dim, index, value)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(index_fill, input, dim, index, value)
+    if not isinstance(index, Tensor):
+        return raise_bad_argument(index_fill, input, dim, index, value)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_fill", "dim", 2)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "index_fill", "value", 4)
+    return composite.index_fill(input, dim, index, value)
+
+
+def index_fill_(input, dim, index, value):
+    """index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"""
+    if state.interceptors and intercepts(index_fill_, input, index):
+        return call(index_fill_, input, dim, index, value)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(index_fill_, input, dim, index, value)
+    if not isinstance(index, Tensor):
+        return raise_bad_argument(index_fill_, input, dim, index, value)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_fill_", "dim", 2)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "index_fill_", "value", 4)
+    return composite.index_fill_(input, dim, index, value)
+
+
+def index_copy(input, dim, index, source):
+    """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
+    if state.interceptors and intercepts(index_copy, input, index, source):
+        return call(index_copy, input, dim, index, source)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(index_copy, input, dim, index, source)
+    if not isinstance(index, Tensor):
+        return raise_bad_argument(index_copy, input, dim, index, source)
+    if not isinstance(source, Tensor):
+        return raise_bad_argument(index_copy, input, dim, index, source)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_copy", "dim", 2)
+    return composite.index_copy(input, dim, index, source)
+
+
+def index_copy_(input, dim, index, source):
+    """index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)"""
+    if state.interceptors and intercepts(index_copy_, input, index, source):
+        return call(index_copy_, input, dim, index, source)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(index_copy_, input, dim, index, source)
+    if not isinstance(index, Tensor):
+        return raise_bad_argument(index_copy_, input, dim, index, source)
+    if not isinstance(source, Tensor):
+        return raise_bad_argument(index_copy_, input, dim, index, source)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_copy_", "dim", 2)
+    return composite.index_copy_(input, dim, index, source)
+
+
+def take(input, index):
+    """take(Tensor self, Tensor index) -> Tensor"""
+    if state.interceptors and intercepts(take, input, index):
+        return call(take, input, index)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(take, input, index)
+    if not isinstance(index, Tensor):
+        return raise_bad_argument(take, input, index)
+    return composite.take(input, index)

@@ -8,7 +8,7 @@ from mindtorch.autograd.history import check_inplace, edge_of, mark_written, reb
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import linalg as composite
-from mindtorch.dispatch.arguments import ints_of, raise_bad_argument, scalar_of
+from mindtorch.dispatch.arguments import explained, int_of, ints_of, raise_bad_argument, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
@@ -457,11 +457,16 @@ def outer_out(input, vec2, *, out):
 
 def einsum(equation, tensors, *, path=None):
     """einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor"""
-    if state.interceptors and intercepts(einsum, *tensors):
+    if state.interceptors and intercepts(einsum, tensors):
         return call(einsum, equation, tensors, path=path)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(einsum, equation, tensors, path=path)
     if path is not None and type(path) is not tuple:
         path = ints_of(path, "einsum", "path")
-    return composite.einsum(equation, tensors, path=path)
+    try:
+        return composite.einsum(equation, tensors, path=path)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, einsum, (einsum,), (equation, tensors), {}) from None
 
 
 def tensordot(input, other, dims_self, dims_other, *, out=None):
@@ -478,7 +483,10 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
         dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
     if type(dims_other) is not tuple:
         dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
-    return composite.tensordot(input, other, dims_self, dims_other)
+    try:
+        return composite.tensordot(input, other, dims_self, dims_other)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, tensordot, (tensordot,), (input, other, dims_self, dims_other), {}) from None
 
 
 def tensordot_out(input, other, dims_self, dims_other, *, out):
@@ -497,3 +505,71 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
         dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
     refuse_grad("tensordot", input, other, out)
     return write_out(out, composite.tensordot(input, other, dims_self, dims_other))
+
+
+def ger(input, vec2):
+    """ger(Tensor self, Tensor vec2) -> Tensor"""
+    if state.interceptors and intercepts(ger, input, vec2):
+        return call(ger, input, vec2)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(ger, input, vec2)
+    if not isinstance(vec2, Tensor):
+        return raise_bad_argument(ger, input, vec2)
+    return composite.ger(input, vec2)
+
+
+def inner(input, other):
+    """inner(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(inner, input, other):
+        return call(inner, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(inner, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(inner, input, other)
+    return composite.inner(input, other)
+
+
+def kron(input, other):
+    """kron(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(kron, input, other):
+        return call(kron, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(kron, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(kron, input, other)
+    return composite.kron(input, other)
+
+
+def matrix_power(input, n):
+    """matrix_power(Tensor self, int n) -> Tensor"""
+    if state.interceptors and intercepts(matrix_power, input):
+        return call(matrix_power, input, n)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(matrix_power, input, n)
+    if type(n) is not int:
+        n = int_of(n, "matrix_power", "n", 2)
+    return composite.matrix_power(input, n)
+
+
+def linalg_vecdot(x, y, *, dim=-1, axis=None):
+    """linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(linalg_vecdot, x, y):
+        return call(linalg_vecdot, x, y, dim=dim)
+    if not isinstance(x, Tensor):
+        return raise_bad_argument(linalg_vecdot, x, y, dim=dim)
+    if not isinstance(y, Tensor):
+        return raise_bad_argument(linalg_vecdot, x, y, dim=dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "linalg_vecdot", "dim")
+    return composite.linalg_vecdot(x, y, dim=dim)
+
+
+def trace(input):
+    """trace(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(trace, input):
+        return call(trace, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(trace, input)
+    return composite.trace(input)

@@ -9,7 +9,7 @@ from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import loss as composite
-from mindtorch.dispatch.arguments import float_of, int_of, raise_bad_argument
+from mindtorch.dispatch.arguments import bool_of, float_of, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
@@ -55,12 +55,14 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
 
 def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out):
     """nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(nll_loss_forward_out, input, target, weight, *out):
+    if state.interceptors and intercepts(nll_loss_forward_out, input, target, weight, out):
         return call(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
         input_array = input._array
         target_array = target._array
@@ -195,7 +197,7 @@ def nll_loss_out(input, target, weight=None, reduction=1, ignore_index=-100, *, 
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss", "ignore_index", 5)
     refuse_grad("nll_loss", input, target, weight, out)
-    return write_out(out, composite.nll_loss(input, target, weight, reduction, ignore_index))
+    return composite.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
 
 
 _nll_loss2d_forward_kernels = kernel_table("nll_loss2d_forward")
@@ -238,12 +240,14 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
 
 def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, out):
     """nll_loss2d_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(nll_loss2d_forward_out, input, target, weight, *out):
+    if state.interceptors and intercepts(nll_loss2d_forward_out, input, target, weight, out):
         return call(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
     if type(reduction) is not int:
         reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
         input_array = input._array
         target_array = target._array
@@ -809,4 +813,6 @@ def kl_div(input, target, reduction=1, *, log_target=False):
         return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
     if type(reduction) is not int:
         reduction = int_of(reduction, "kl_div", "reduction", 3)
+    if log_target and log_target is not True:
+        log_target = bool_of(log_target, "kl_div", "log_target")
     return composite.kl_div(input, target, reduction, log_target=log_target)

@@ -5,14 +5,16 @@
 from mindtorch import state
 from mindtorch._generated.nodes import nn as nodes
 from mindtorch.autograd.history import edge_of, mark_written
-from mindtorch.autograd.outputs import refuse_grad, write_out
+from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import nn as composite
+from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
+    bool_of,
+    explained,
     float_of,
     int_of,
     ints_of,
-    is_int,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
@@ -35,6 +37,8 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
         padding = ints_of(padding, "convolution", "padding", 5)
     if type(dilation) is not tuple:
         dilation = ints_of(dilation, "convolution", "dilation", 6)
+    if transposed and transposed is not True:
+        transposed = bool_of(transposed, "convolution", "transposed", 7)
     if type(output_padding) is not tuple:
         output_padding = ints_of(output_padding, "convolution", "output_padding", 8)
     if type(groups) is not int:
@@ -64,12 +68,21 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
             node.transposed = transposed
             node.output_padding = output_padding
             node.groups = groups
-    return wrap(
-        _convolution_kernels[type(input_array)](
-            input_array, weight_array, bias_array, stride, padding, dilation, transposed, output_padding, groups
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _convolution_kernels[type(input_array)](
+                input_array, weight_array, bias_array, stride, padding, dilation, transposed, output_padding, groups
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            convolution,
+            (convolution,),
+            (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups),
+            {},
+        ) from None
 
 
 _convolution_backward_kernels = kernel_table("convolution_backward")
@@ -102,6 +115,8 @@ def convolution_backward(
         padding = ints_of(padding, "convolution_backward", "padding", 6)
     if type(dilation) is not tuple:
         dilation = ints_of(dilation, "convolution_backward", "dilation", 7)
+    if transposed and transposed is not True:
+        transposed = bool_of(transposed, "convolution_backward", "transposed", 8)
     if type(output_padding) is not tuple:
         output_padding = ints_of(output_padding, "convolution_backward", "output_padding", 9)
     if type(groups) is not int:
@@ -268,16 +283,22 @@ def conv1d(input, weight, bias=None, stride=(1,), padding=..., dilation=(1,), gr
     """conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] dilation=1, SymInt groups=1) -> Tensor
     conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding="valid", SymInt[1] dilation=1, SymInt groups=1) -> Tensor
     """
-    if isinstance(padding, (tuple, list)) or is_int(padding):
-        return conv1d_default(input, weight, bias, stride, padding, dilation, groups)
-    if isinstance(padding, str):
-        return conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
-    given = [
-        value
-        for value in (input, weight, bias, stride, padding, dilation, groups)
-        if value is not ... and value is not None
-    ]
-    return raise_no_overload((conv1d_default, conv1d_padding), given, {})
+    try:
+        if isinstance(padding, (tuple, list)) or is_int(padding):
+            return conv1d_default(input, weight, bias, stride, padding, dilation, groups)
+        if isinstance(padding, str):
+            return conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
+    except TypeError as error:
+        raise explained(
+            error,
+            conv1d,
+            (conv1d_default, conv1d_padding),
+            (input, weight, bias, stride, padding, dilation, groups),
+            {},
+        ) from None
+    return raise_no_overload(
+        conv1d, (conv1d_default, conv1d_padding), (input, weight, bias, stride, padding, dilation, groups), {}
+    )
 
 
 def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dilation=(1, 1), groups=1):
@@ -307,16 +328,22 @@ def conv2d(input, weight, bias=None, stride=(1, 1), padding=..., dilation=(1, 1)
     """conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor
     conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding="valid", SymInt[2] dilation=1, SymInt groups=1) -> Tensor
     """
-    if isinstance(padding, (tuple, list)) or is_int(padding):
-        return conv2d_default(input, weight, bias, stride, padding, dilation, groups)
-    if isinstance(padding, str):
-        return conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
-    given = [
-        value
-        for value in (input, weight, bias, stride, padding, dilation, groups)
-        if value is not ... and value is not None
-    ]
-    return raise_no_overload((conv2d_default, conv2d_padding), given, {})
+    try:
+        if isinstance(padding, (tuple, list)) or is_int(padding):
+            return conv2d_default(input, weight, bias, stride, padding, dilation, groups)
+        if isinstance(padding, str):
+            return conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
+    except TypeError as error:
+        raise explained(
+            error,
+            conv2d,
+            (conv2d_default, conv2d_padding),
+            (input, weight, bias, stride, padding, dilation, groups),
+            {},
+        ) from None
+    return raise_no_overload(
+        conv2d, (conv2d_default, conv2d_padding), (input, weight, bias, stride, padding, dilation, groups), {}
+    )
 
 
 def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", dilation=(1, 1, 1), groups=1):
@@ -346,16 +373,22 @@ def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=..., dilation=(1,
     """conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] dilation=1, SymInt groups=1) -> Tensor
     conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding="valid", SymInt[3] dilation=1, SymInt groups=1) -> Tensor
     """
-    if isinstance(padding, (tuple, list)) or is_int(padding):
-        return conv3d_default(input, weight, bias, stride, padding, dilation, groups)
-    if isinstance(padding, str):
-        return conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
-    given = [
-        value
-        for value in (input, weight, bias, stride, padding, dilation, groups)
-        if value is not ... and value is not None
-    ]
-    return raise_no_overload((conv3d_default, conv3d_padding), given, {})
+    try:
+        if isinstance(padding, (tuple, list)) or is_int(padding):
+            return conv3d_default(input, weight, bias, stride, padding, dilation, groups)
+        if isinstance(padding, str):
+            return conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
+    except TypeError as error:
+        raise explained(
+            error,
+            conv3d,
+            (conv3d_default, conv3d_padding),
+            (input, weight, bias, stride, padding, dilation, groups),
+            {},
+        ) from None
+    return raise_no_overload(
+        conv3d, (conv3d_default, conv3d_padding), (input, weight, bias, stride, padding, dilation, groups), {}
+    )
 
 
 def conv_transpose2d(
@@ -394,7 +427,16 @@ def conv_transpose2d(
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple:
         dilation = ints_of(dilation, "conv_transpose2d", "dilation", 8)
-    return composite.conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    try:
+        return composite.conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            conv_transpose2d,
+            (conv_transpose2d,),
+            (input, weight, bias, stride, padding, output_padding, groups, dilation),
+            {},
+        ) from None
 
 
 def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
@@ -421,7 +463,14 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple:
         dilation = ints_of(dilation, "max_pool2d", "dilation", 5)
-    return composite.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool2d", "ceil_mode", 6)
+    try:
+        return composite.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, max_pool2d, (max_pool2d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
+        ) from None
 
 
 _max_pool2d_with_indices_kernels = kernel_table("max_pool2d_with_indices")
@@ -453,6 +502,8 @@ def max_pool2d_with_indices(
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple:
         dilation = ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
     try:
         input_array = input._array
     except AttributeError:
@@ -482,7 +533,7 @@ def max_pool2d_with_indices_out(
     input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, *, out
 ):
     """max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.interceptors and intercepts(max_pool2d_with_indices_out, input, *out):
+    if state.interceptors and intercepts(max_pool2d_with_indices_out, input, out):
         return call(max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
@@ -502,6 +553,12 @@ def max_pool2d_with_indices_out(
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple:
         dilation = ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(
+            max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+        )
     try:
         input_array = input._array
         out_arrays = tuple([tensor._array for tensor in out])
@@ -559,6 +616,8 @@ def max_pool2d_with_indices_backward(
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple:
         dilation = ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
@@ -584,12 +643,21 @@ def max_pool2d_with_indices_backward(
             node = nodes.MaxPool2DWithIndicesBackwardBackward0((grad_output_edge, input_edge))
             if grad_output_edge:
                 node.indices_saved = save(indices)
-    return wrap(
-        _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            max_pool2d_with_indices_backward,
+            (max_pool2d_with_indices_backward,),
+            (grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices),
+            {},
+        ) from None
 
 
 def max_pool2d_with_indices_backward_out(
@@ -625,6 +693,8 @@ def max_pool2d_with_indices_backward_out(
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple:
         dilation = ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
@@ -688,6 +758,10 @@ def avg_pool2d(
         padding = (padding, padding)
     elif type(padding) is not tuple:
         padding = ints_of(padding, "avg_pool2d", "padding", 4)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
+    if count_include_pad and count_include_pad is not True:
+        count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
     try:
@@ -706,12 +780,21 @@ def avg_pool2d(
         node.ceil_mode = ceil_mode
         node.count_include_pad = count_include_pad
         node.divisor_override = divisor_override
-    return wrap(
-        _avg_pool2d_kernels[type(input_array)](
-            input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _avg_pool2d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            avg_pool2d,
+            (avg_pool2d,),
+            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            {},
+        ) from None
 
 
 def avg_pool2d_out(
@@ -744,6 +827,10 @@ def avg_pool2d_out(
         padding = (padding, padding)
     elif type(padding) is not tuple:
         padding = ints_of(padding, "avg_pool2d", "padding", 4)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
+    if count_include_pad and count_include_pad is not True:
+        count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
     try:
@@ -797,6 +884,10 @@ def avg_pool2d_backward(
         padding = (padding, padding)
     elif type(padding) is not tuple:
         padding = ints_of(padding, "avg_pool2d_backward", "padding", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
+    if count_include_pad and count_include_pad is not True:
+        count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
     try:
@@ -827,12 +918,28 @@ def avg_pool2d_backward(
             node.ceil_mode = ceil_mode
             node.count_include_pad = count_include_pad
             node.divisor_override = divisor_override
-    return wrap(
-        _avg_pool2d_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _avg_pool2d_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            avg_pool2d_backward,
+            (avg_pool2d_backward,),
+            (grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            {},
+        ) from None
 
 
 def avg_pool2d_backward_out(
@@ -864,6 +971,10 @@ def avg_pool2d_backward_out(
         padding = (padding, padding)
     elif type(padding) is not tuple:
         padding = ints_of(padding, "avg_pool2d_backward", "padding", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
+    if count_include_pad and count_include_pad is not True:
+        count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
     try:
@@ -916,7 +1027,10 @@ def adaptive_avg_pool2d(input, output_size, *more_output_size, out=None):
             "output_size",
             2,
         )
-    return composite.adaptive_avg_pool2d(input, output_size)
+    try:
+        return composite.adaptive_avg_pool2d(input, output_size)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, adaptive_avg_pool2d, (adaptive_avg_pool2d,), (input, output_size), {}) from None
 
 
 def adaptive_avg_pool2d_out(input, output_size, *more_output_size, out):
@@ -937,7 +1051,7 @@ def adaptive_avg_pool2d_out(input, output_size, *more_output_size, out):
             2,
         )
     refuse_grad("adaptive_avg_pool2d", input, out)
-    return write_out(out, composite.adaptive_avg_pool2d(input, output_size))
+    return composite.adaptive_avg_pool2d_out(input, output_size, out=out)
 
 
 __adaptive_avg_pool2d_kernels = kernel_table("_adaptive_avg_pool2d")
@@ -964,7 +1078,10 @@ def _adaptive_avg_pool2d(input, output_size, *more_output_size):
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.AdaptiveAvgPool2DBackward0((edge,))
         node.self_saved = save(input)
-    return wrap(__adaptive_avg_pool2d_kernels[type(input_array)](input_array, output_size), node)
+    try:
+        return wrap(__adaptive_avg_pool2d_kernels[type(input_array)](input_array, output_size), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _adaptive_avg_pool2d, (_adaptive_avg_pool2d,), (input, output_size), {}) from None
 
 
 __adaptive_avg_pool2d_backward_kernels = kernel_table("_adaptive_avg_pool2d_backward")
@@ -998,6 +1115,8 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         return call(native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     if out is not None:
         return native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
+    if training and training is not True:
+        training = bool_of(training, "native_batch_norm", "training", 6)
     if type(momentum) is not float:
         momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
     if type(eps) is not float:
@@ -1046,14 +1165,20 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
 
 def native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out):
     """native_batch_norm.out(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, *, Tensor(a!) out, Tensor(b!) save_mean, Tensor(c!) save_invstd) -> (Tensor(a!), Tensor(b!), Tensor(c!))"""
-    if state.interceptors and intercepts(native_batch_norm_out, input, weight, bias, running_mean, running_var, *out):
+    if state.interceptors and intercepts(native_batch_norm_out, input, weight, bias, running_mean, running_var, out):
         return call(
             native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
+    if training and training is not True:
+        training = bool_of(training, "native_batch_norm", "training", 6)
     if type(momentum) is not float:
         momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
     if type(eps) is not float:
         eps = float_of(eps, "native_batch_norm", "eps", 8)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(
+            native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
+        )
     try:
         input_array = input._array
         weight_array = None if weight is None else weight._array
@@ -1106,6 +1231,8 @@ def native_batch_norm_backward(
             eps,
             output_mask,
         )
+    if train and train is not True:
+        train = bool_of(train, "native_batch_norm_backward", "train", 8)
     if type(eps) is not float:
         eps = float_of(eps, "native_batch_norm_backward", "eps", 9)
     try:
@@ -1195,10 +1322,14 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         return raise_bad_argument(
             batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
         )
+    if training and training is not True:
+        training = bool_of(training, "batch_norm", "training", 6)
     if type(momentum) is not float:
         momentum = float_of(momentum, "batch_norm", "momentum", 7)
     if type(eps) is not float:
         eps = float_of(eps, "batch_norm", "eps", 8)
+    if cudnn_enabled and cudnn_enabled is not True:
+        cudnn_enabled = bool_of(cudnn_enabled, "batch_norm", "cudnn_enabled", 9)
     return composite.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
 
 
@@ -1309,7 +1440,14 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
         normalized_shape = ints_of(normalized_shape, "layer_norm", "normalized_shape", 2)
     if type(eps) is not float:
         eps = float_of(eps, "layer_norm", "eps", 5)
-    return composite.layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
+    if cudnn_enable and cudnn_enable is not True:
+        cudnn_enable = bool_of(cudnn_enable, "layer_norm", "cudnn_enable", 6)
+    try:
+        return composite.layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, layer_norm, (layer_norm,), (input, normalized_shape, weight, bias, eps, cudnn_enable), {}
+        ) from None
 
 
 _embedding_kernels = kernel_table("embedding")
@@ -1321,6 +1459,10 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
         return call(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "embedding", "padding_idx", 3)
+    if scale_grad_by_freq and scale_grad_by_freq is not True:
+        scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
+    if sparse and sparse is not True:
+        sparse = bool_of(sparse, "embedding", "sparse", 5)
     try:
         weight_array = weight._array
         indices_array = indices._array
@@ -1350,6 +1492,8 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
         num_weights = int_of(num_weights, "embedding_dense_backward", "num_weights", 3)
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "embedding_dense_backward", "padding_idx", 4)
+    if scale_grad_by_freq and scale_grad_by_freq is not True:
+        scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_dense_backward", "scale_grad_by_freq", 5)
     try:
         grad_output_array = grad_output._array
         indices_array = indices._array
@@ -1378,6 +1522,8 @@ def dropout(input, p, train):
         return raise_bad_argument(dropout, input, p, train)
     if type(p) is not float:
         p = float_of(p, "dropout", "p", 2)
+    if train and train is not True:
+        train = bool_of(train, "dropout", "train", 3)
     return composite.dropout(input, p, train)
 
 
@@ -1389,6 +1535,8 @@ def dropout_(input, p, train):
         return raise_bad_argument(dropout_, input, p, train)
     if type(p) is not float:
         p = float_of(p, "dropout_", "p", 2)
+    if train and train is not True:
+        train = bool_of(train, "dropout_", "train", 3)
     return composite.dropout_(input, p, train)
 
 
@@ -1401,6 +1549,8 @@ def native_dropout(input, p, train):
         return call(native_dropout, input, p, train)
     if type(p) is not float:
         p = float_of(p, "native_dropout", "p", 2)
+    if train and train is not True:
+        train = bool_of(train, "native_dropout", "train", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -1436,7 +1586,10 @@ def constant_pad_nd(input, pad, value=0):
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.ConstantPadNdBackward0((edge,))
         node.pad = pad
-    return wrap(_constant_pad_nd_kernels[type(input_array)](input_array, pad, value), node)
+    try:
+        return wrap(_constant_pad_nd_kernels[type(input_array)](input_array, pad, value), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, constant_pad_nd, (constant_pad_nd,), (input, pad, value), {}) from None
 
 
 def pad(input, pad, mode="constant", value=None):
@@ -1449,7 +1602,10 @@ def pad(input, pad, mode="constant", value=None):
         pad = ints_of(pad, "pad", "pad", 2)
     if value is not None and type(value) is not float:
         value = float_of(value, "pad", "value", 4)
-    return composite.pad(input, pad, mode, value)
+    try:
+        return composite.pad(input, pad, mode, value)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, pad, (pad,), (input, pad, mode, value), {}) from None
 
 
 def scaled_dot_product_attention(
@@ -1518,8 +1674,12 @@ def scaled_dot_product_attention(
         )
     if type(dropout_p) is not float:
         dropout_p = float_of(dropout_p, "scaled_dot_product_attention", "dropout_p", 5)
+    if is_causal and is_causal is not True:
+        is_causal = bool_of(is_causal, "scaled_dot_product_attention", "is_causal", 6)
     if scale is not None and type(scale) is not float:
         scale = float_of(scale, "scaled_dot_product_attention", "scale")
+    if enable_gqa and enable_gqa is not True:
+        enable_gqa = bool_of(enable_gqa, "scaled_dot_product_attention", "enable_gqa")
     return composite.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
     )

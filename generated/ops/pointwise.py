@@ -8,7 +8,15 @@ from mindtorch.autograd.history import check_inplace, edge_of, mark_written, reb
 from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import pointwise as composite
-from mindtorch.dispatch.arguments import int_of, raise_bad_argument, raise_no_overload, scalar_of
+from mindtorch.dispatch.arguments import (
+    bool_of,
+    explained,
+    float_of,
+    int_of,
+    raise_bad_argument,
+    raise_no_overload,
+    scalar_of,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
@@ -300,12 +308,14 @@ def rsub(input, other, alpha=1, *, _reject=raise_no_overload):
     """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
     rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return rsub_Tensor(input, other, alpha=alpha)
-    if as_operand(other) is not None:
-        return rsub_Scalar(input, other, alpha)
-    given = [value for value in (input, other, alpha) if value is not ... and value is not None]
-    return _reject((rsub_Tensor, rsub_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return rsub_Tensor(input, other, alpha=alpha)
+        if as_operand(other) is not None:
+            return rsub_Scalar(input, other, alpha)
+    except TypeError as error:
+        raise explained(error, rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {}) from None
+    return _reject(rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {})
 
 
 _mul_kernels = kernel_table("mul.Tensor")
@@ -550,9 +560,14 @@ def div(input, other, *, out=None, rounding_mode=...):
     """div.Tensor(Tensor self, Tensor other) -> Tensor
     div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
     """
-    if rounding_mode is not ...:
-        return div_Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
-    return div_Tensor(input, other, out=out)
+    try:
+        if rounding_mode is not ...:
+            return div_Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
+        return div_Tensor(input, other, out=out)
+    except TypeError as error:
+        raise explained(
+            error, div, (div_Tensor, div_Tensor_mode), (input, other), {"out": out, "rounding_mode": rounding_mode}
+        ) from None
 
 
 def div__Tensor_mode(input, other, *, rounding_mode):
@@ -591,9 +606,14 @@ def div_(input, other, *, rounding_mode=...):
     """div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
     """
-    if rounding_mode is not ...:
-        return div__Tensor_mode(input, other, rounding_mode=rounding_mode)
-    return div__Tensor(input, other)
+    try:
+        if rounding_mode is not ...:
+            return div__Tensor_mode(input, other, rounding_mode=rounding_mode)
+        return div__Tensor(input, other)
+    except TypeError as error:
+        raise explained(
+            error, div_, (div__Tensor, div__Tensor_mode), (input, other), {"rounding_mode": rounding_mode}
+        ) from None
 
 
 def div_Tensor_mode_out(input, other, *, rounding_mode, out):
@@ -886,12 +906,14 @@ def remainder_(input, other, *, _reject=raise_no_overload):
     """remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return remainder__Tensor(input, other)
-    if as_operand(other) is not None:
-        return remainder__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((remainder__Tensor, remainder__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return remainder__Tensor(input, other)
+        if as_operand(other) is not None:
+            return remainder__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {}) from None
+    return _reject(remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {})
 
 
 def remainder_Scalar_out(input, other, *, out):
@@ -927,14 +949,24 @@ def remainder(input, other, *, out=None, _reject=raise_no_overload):
     remainder.Scalar(Tensor self, Scalar other) -> Tensor
     remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
     """
-    if isinstance(input, Tensor) and isinstance(other, Tensor):
-        return remainder_Tensor(input, other, out=out)
-    if isinstance(input, Tensor) and as_operand(other) is not None:
-        return remainder_Scalar(input, other, out=out)
-    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-        return remainder_Scalar_Tensor(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), given, {})
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return remainder_Tensor(input, other, out=out)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return remainder_Scalar(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return remainder_Scalar_Tensor(input, other)
+    except TypeError as error:
+        raise explained(
+            error,
+            remainder,
+            (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor),
+            (input, other),
+            {"out": out},
+        ) from None
+    return _reject(
+        remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), (input, other), {"out": out}
+    )
 
 
 _pow_Tensor_Tensor_kernels = kernel_table("pow.Tensor_Tensor")
@@ -1057,12 +1089,14 @@ def pow_(input, exponent, *, _reject=raise_no_overload):
     """pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
     pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
     """
-    if isinstance(exponent, Tensor):
-        return pow__Tensor(input, exponent)
-    if as_operand(exponent) is not None:
-        return pow__Scalar(input, exponent)
-    given = [value for value in (input, exponent) if value is not ... and value is not None]
-    return _reject((pow__Tensor, pow__Scalar), given, {})
+    try:
+        if isinstance(exponent, Tensor):
+            return pow__Tensor(input, exponent)
+        if as_operand(exponent) is not None:
+            return pow__Scalar(input, exponent)
+    except TypeError as error:
+        raise explained(error, pow_, (pow__Tensor, pow__Scalar), (input, exponent), {}) from None
+    return _reject(pow_, (pow__Tensor, pow__Scalar), (input, exponent), {})
 
 
 def pow_Tensor_Scalar_out(input, exponent, *, out):
@@ -1113,14 +1147,18 @@ def pow(input, exponent, *, out=None, _reject=raise_no_overload):
     pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
     pow.Scalar(Scalar self, Tensor exponent) -> Tensor
     """
-    if isinstance(input, Tensor) and isinstance(exponent, Tensor):
-        return pow_Tensor_Tensor(input, exponent, out=out)
-    if isinstance(input, Tensor) and as_operand(exponent) is not None:
-        return pow_Tensor_Scalar(input, exponent, out=out)
-    if as_operand(input) is not None and isinstance(exponent, Tensor):
-        return pow_Scalar(input, exponent, out=out)
-    given = [value for value in (input, exponent) if value is not ... and value is not None]
-    return _reject((pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), given, {})
+    try:
+        if isinstance(input, Tensor) and isinstance(exponent, Tensor):
+            return pow_Tensor_Tensor(input, exponent, out=out)
+        if isinstance(input, Tensor) and as_operand(exponent) is not None:
+            return pow_Tensor_Scalar(input, exponent, out=out)
+        if as_operand(input) is not None and isinstance(exponent, Tensor):
+            return pow_Scalar(input, exponent, out=out)
+    except TypeError as error:
+        raise explained(
+            error, pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out}
+        ) from None
+    return _reject(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out})
 
 
 def pow_Scalar_out(input, exponent, *, out):
@@ -1441,7 +1479,7 @@ def conj_physical_out(input, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(conj_physical_out, input, out=out)
     refuse_grad("conj_physical", input, out)
-    return write_out(out, composite.conj_physical(input))
+    return composite.conj_physical_out(input, out=out)
 
 
 _exp_kernels = kernel_table("exp")
@@ -2475,9 +2513,14 @@ def round(input, *, out=None, decimals=...):
     """round(Tensor self) -> Tensor
     round.decimals(Tensor self, *, int decimals) -> Tensor
     """
-    if decimals is not ...:
-        return round_decimals(input, decimals=decimals, out=out)
-    return round_default(input, out=out)
+    try:
+        if decimals is not ...:
+            return round_decimals(input, decimals=decimals, out=out)
+        return round_default(input, out=out)
+    except TypeError as error:
+        raise explained(
+            error, round, (round_default, round_decimals), (input,), {"out": out, "decimals": decimals}
+        ) from None
 
 
 def round__decimals(input, *, decimals):
@@ -2505,9 +2548,12 @@ def round_(input, *, decimals=...):
     """round_(Tensor(a!) self) -> Tensor(a!)
     round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
     """
-    if decimals is not ...:
-        return round__decimals(input, decimals=decimals)
-    return round__default(input)
+    try:
+        if decimals is not ...:
+            return round__decimals(input, decimals=decimals)
+        return round__default(input)
+    except TypeError as error:
+        raise explained(error, round_, (round__default, round__decimals), (input,), {"decimals": decimals}) from None
 
 
 def round_decimals_out(input, *, decimals, out):
@@ -2742,6 +2788,8 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
         return leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, out=out)
     if type(negative_slope) is not int and type(negative_slope) is not float:
         negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
+    if self_is_result and self_is_result is not True:
+        self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
@@ -2770,6 +2818,8 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
         return call(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     if type(negative_slope) is not int and type(negative_slope) is not float:
         negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
+    if self_is_result and self_is_result is not True:
+        self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
     try:
         grad_output_array = grad_output._array
         input_array = input._array
@@ -3193,12 +3243,14 @@ def clamp(input, min=None, max=None, *, out=None):
     """clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
     clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
     """
-    if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
-        return clamp_Tensor(input, min, max, out=out)
-    if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
-        return clamp_default(input, min, max, out=out)
-    given = [value for value in (input, min, max) if value is not ... and value is not None]
-    return raise_no_overload((clamp_Tensor, clamp_default), given, {})
+    try:
+        if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
+            return clamp_Tensor(input, min, max, out=out)
+        if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
+            return clamp_default(input, min, max, out=out)
+    except TypeError as error:
+        raise explained(error, clamp, (clamp_Tensor, clamp_default), (input, min, max), {"out": out}) from None
+    return raise_no_overload(clamp, (clamp_Tensor, clamp_default), (input, min, max), {"out": out})
 
 
 def clamp__Tensor(input, min=None, max=None):
@@ -3239,12 +3291,14 @@ def clamp_(input, min=None, max=None):
     """clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
     clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
     """
-    if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
-        return clamp__Tensor(input, min, max)
-    if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
-        return clamp__default(input, min, max)
-    given = [value for value in (input, min, max) if value is not ... and value is not None]
-    return raise_no_overload((clamp__Tensor, clamp__default), given, {})
+    try:
+        if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
+            return clamp__Tensor(input, min, max)
+        if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
+            return clamp__default(input, min, max)
+    except TypeError as error:
+        raise explained(error, clamp_, (clamp__Tensor, clamp__default), (input, min, max), {}) from None
+    return raise_no_overload(clamp_, (clamp__Tensor, clamp__default), (input, min, max), {})
 
 
 def clamp_Tensor_out(input, min=None, max=None, *, out):
@@ -3356,12 +3410,14 @@ def clamp_min(input, min, *, out=None):
     """clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
     clamp_min(Tensor self, Scalar min) -> Tensor
     """
-    if isinstance(min, Tensor):
-        return clamp_min_Tensor(input, min, out=out)
-    if as_operand(min) is not None:
-        return clamp_min_default(input, min, out=out)
-    given = [value for value in (input, min) if value is not ... and value is not None]
-    return raise_no_overload((clamp_min_Tensor, clamp_min_default), given, {})
+    try:
+        if isinstance(min, Tensor):
+            return clamp_min_Tensor(input, min, out=out)
+        if as_operand(min) is not None:
+            return clamp_min_default(input, min, out=out)
+    except TypeError as error:
+        raise explained(error, clamp_min, (clamp_min_Tensor, clamp_min_default), (input, min), {"out": out}) from None
+    return raise_no_overload(clamp_min, (clamp_min_Tensor, clamp_min_default), (input, min), {"out": out})
 
 
 def clamp_min__Tensor(input, min):
@@ -3393,12 +3449,14 @@ def clamp_min_(input, min):
     """clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)
     clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)
     """
-    if isinstance(min, Tensor):
-        return clamp_min__Tensor(input, min)
-    if as_operand(min) is not None:
-        return clamp_min__default(input, min)
-    given = [value for value in (input, min) if value is not ... and value is not None]
-    return raise_no_overload((clamp_min__Tensor, clamp_min__default), given, {})
+    try:
+        if isinstance(min, Tensor):
+            return clamp_min__Tensor(input, min)
+        if as_operand(min) is not None:
+            return clamp_min__default(input, min)
+    except TypeError as error:
+        raise explained(error, clamp_min_, (clamp_min__Tensor, clamp_min__default), (input, min), {}) from None
+    return raise_no_overload(clamp_min_, (clamp_min__Tensor, clamp_min__default), (input, min), {})
 
 
 def clamp_min_Tensor_out(input, min, *, out):
@@ -3509,12 +3567,14 @@ def clamp_max(input, max, *, out=None):
     """clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
     clamp_max(Tensor self, Scalar max) -> Tensor
     """
-    if isinstance(max, Tensor):
-        return clamp_max_Tensor(input, max, out=out)
-    if as_operand(max) is not None:
-        return clamp_max_default(input, max, out=out)
-    given = [value for value in (input, max) if value is not ... and value is not None]
-    return raise_no_overload((clamp_max_Tensor, clamp_max_default), given, {})
+    try:
+        if isinstance(max, Tensor):
+            return clamp_max_Tensor(input, max, out=out)
+        if as_operand(max) is not None:
+            return clamp_max_default(input, max, out=out)
+    except TypeError as error:
+        raise explained(error, clamp_max, (clamp_max_Tensor, clamp_max_default), (input, max), {"out": out}) from None
+    return raise_no_overload(clamp_max, (clamp_max_Tensor, clamp_max_default), (input, max), {"out": out})
 
 
 def clamp_max__Tensor(input, max):
@@ -3546,12 +3606,14 @@ def clamp_max_(input, max):
     """clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)
     clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)
     """
-    if isinstance(max, Tensor):
-        return clamp_max__Tensor(input, max)
-    if as_operand(max) is not None:
-        return clamp_max__default(input, max)
-    given = [value for value in (input, max) if value is not ... and value is not None]
-    return raise_no_overload((clamp_max__Tensor, clamp_max__default), given, {})
+    try:
+        if isinstance(max, Tensor):
+            return clamp_max__Tensor(input, max)
+        if as_operand(max) is not None:
+            return clamp_max__default(input, max)
+    except TypeError as error:
+        raise explained(error, clamp_max_, (clamp_max__Tensor, clamp_max__default), (input, max), {}) from None
+    return raise_no_overload(clamp_max_, (clamp_max__Tensor, clamp_max__default), (input, max), {})
 
 
 def clamp_max_Tensor_out(input, max, *, out):
@@ -3744,8 +3806,19 @@ def eq__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(eq__Tensor, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.EqBackward1((input_edge, other_edge))
+            if other_edge:
+                node.other_saved = save(other)
     _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -3786,12 +3859,14 @@ def eq(input, other, *, out=None, _reject=raise_no_overload):
     """eq.Tensor(Tensor self, Tensor other) -> Tensor
     eq.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return eq_Tensor(input, other, out=out)
-    if as_operand(other) is not None:
-        return eq_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((eq_Tensor, eq_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return eq_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return eq_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out}) from None
+    return _reject(eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out})
 
 
 def eq__Scalar(input, other):
@@ -3804,8 +3879,14 @@ def eq__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(eq__Scalar, input, other)
+    node = None
+    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+        check_inplace(input)
+        node = nodes.EqBackward0((edge,))
     _eq_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -3813,12 +3894,14 @@ def eq_(input, other):
     """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return eq__Tensor(input, other)
-    if as_operand(other) is not None:
-        return eq__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return raise_no_overload((eq__Tensor, eq__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return eq__Tensor(input, other)
+        if as_operand(other) is not None:
+            return eq__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, eq_, (eq__Tensor, eq__Scalar), (input, other), {}) from None
+    return raise_no_overload(eq_, (eq__Tensor, eq__Scalar), (input, other), {})
 
 
 def eq_Scalar_out(input, other, *, out):
@@ -3863,8 +3946,19 @@ def ne__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(ne__Tensor, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.NeBackward1((input_edge, other_edge))
+            if other_edge:
+                node.other_saved = save(other)
     _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -3905,12 +3999,14 @@ def ne(input, other, *, out=None, _reject=raise_no_overload):
     """ne.Tensor(Tensor self, Tensor other) -> Tensor
     ne.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return ne_Tensor(input, other, out=out)
-    if as_operand(other) is not None:
-        return ne_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((ne_Tensor, ne_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return ne_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return ne_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(error, ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out}) from None
+    return _reject(ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out})
 
 
 def ne__Scalar(input, other):
@@ -3923,8 +4019,14 @@ def ne__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(ne__Scalar, input, other)
+    node = None
+    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+        check_inplace(input)
+        node = nodes.NeBackward0((edge,))
     _ne_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -3932,12 +4034,14 @@ def ne_(input, other):
     """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return ne__Tensor(input, other)
-    if as_operand(other) is not None:
-        return ne__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return raise_no_overload((ne__Tensor, ne__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return ne__Tensor(input, other)
+        if as_operand(other) is not None:
+            return ne__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, ne_, (ne__Tensor, ne__Scalar), (input, other), {}) from None
+    return raise_no_overload(ne_, (ne__Tensor, ne__Scalar), (input, other), {})
 
 
 def ne_Scalar_out(input, other, *, out):
@@ -3982,8 +4086,19 @@ def lt__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(lt__Tensor, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.LtBackward1((input_edge, other_edge))
+            if other_edge:
+                node.other_saved = save(other)
     _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -4024,12 +4139,14 @@ def lt(input, other, *, out=None, _reject=raise_no_overload):
     """lt.Tensor(Tensor self, Tensor other) -> Tensor
     lt.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return lt_Tensor(input, other, out=out)
-    if as_operand(other) is not None:
-        return lt_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((lt_Tensor, lt_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return lt_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return lt_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(error, lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out}) from None
+    return _reject(lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out})
 
 
 def lt__Scalar(input, other):
@@ -4042,8 +4159,14 @@ def lt__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(lt__Scalar, input, other)
+    node = None
+    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+        check_inplace(input)
+        node = nodes.LtBackward0((edge,))
     _lt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -4051,12 +4174,14 @@ def lt_(input, other):
     """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return lt__Tensor(input, other)
-    if as_operand(other) is not None:
-        return lt__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return raise_no_overload((lt__Tensor, lt__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return lt__Tensor(input, other)
+        if as_operand(other) is not None:
+            return lt__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, lt_, (lt__Tensor, lt__Scalar), (input, other), {}) from None
+    return raise_no_overload(lt_, (lt__Tensor, lt__Scalar), (input, other), {})
 
 
 def lt_Scalar_out(input, other, *, out):
@@ -4101,8 +4226,19 @@ def le__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(le__Tensor, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.LeBackward1((input_edge, other_edge))
+            if other_edge:
+                node.other_saved = save(other)
     _le_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -4143,12 +4279,14 @@ def le(input, other, *, out=None, _reject=raise_no_overload):
     """le.Tensor(Tensor self, Tensor other) -> Tensor
     le.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return le_Tensor(input, other, out=out)
-    if as_operand(other) is not None:
-        return le_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((le_Tensor, le_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return le_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return le_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(error, le, (le_Tensor, le_Scalar), (input, other), {"out": out}) from None
+    return _reject(le, (le_Tensor, le_Scalar), (input, other), {"out": out})
 
 
 def le__Scalar(input, other):
@@ -4161,8 +4299,14 @@ def le__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(le__Scalar, input, other)
+    node = None
+    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+        check_inplace(input)
+        node = nodes.LeBackward0((edge,))
     _le_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -4170,12 +4314,14 @@ def le_(input, other):
     """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return le__Tensor(input, other)
-    if as_operand(other) is not None:
-        return le__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return raise_no_overload((le__Tensor, le__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return le__Tensor(input, other)
+        if as_operand(other) is not None:
+            return le__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, le_, (le__Tensor, le__Scalar), (input, other), {}) from None
+    return raise_no_overload(le_, (le__Tensor, le__Scalar), (input, other), {})
 
 
 def le_Scalar_out(input, other, *, out):
@@ -4220,8 +4366,19 @@ def gt__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(gt__Tensor, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.GtBackward1((input_edge, other_edge))
+            if other_edge:
+                node.other_saved = save(other)
     _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -4262,12 +4419,14 @@ def gt(input, other, *, out=None, _reject=raise_no_overload):
     """gt.Tensor(Tensor self, Tensor other) -> Tensor
     gt.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return gt_Tensor(input, other, out=out)
-    if as_operand(other) is not None:
-        return gt_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((gt_Tensor, gt_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return gt_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return gt_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(error, gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out}) from None
+    return _reject(gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out})
 
 
 def gt__Scalar(input, other):
@@ -4280,8 +4439,14 @@ def gt__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(gt__Scalar, input, other)
+    node = None
+    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+        check_inplace(input)
+        node = nodes.GtBackward0((edge,))
     _gt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -4289,12 +4454,14 @@ def gt_(input, other):
     """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return gt__Tensor(input, other)
-    if as_operand(other) is not None:
-        return gt__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return raise_no_overload((gt__Tensor, gt__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return gt__Tensor(input, other)
+        if as_operand(other) is not None:
+            return gt__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, gt_, (gt__Tensor, gt__Scalar), (input, other), {}) from None
+    return raise_no_overload(gt_, (gt__Tensor, gt__Scalar), (input, other), {})
 
 
 def gt_Scalar_out(input, other, *, out):
@@ -4339,8 +4506,19 @@ def ge__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(ge__Tensor, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.GeBackward1((input_edge, other_edge))
+            if other_edge:
+                node.other_saved = save(other)
     _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -4381,12 +4559,14 @@ def ge(input, other, *, out=None, _reject=raise_no_overload):
     """ge.Tensor(Tensor self, Tensor other) -> Tensor
     ge.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return ge_Tensor(input, other, out=out)
-    if as_operand(other) is not None:
-        return ge_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((ge_Tensor, ge_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return ge_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return ge_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(error, ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out}) from None
+    return _reject(ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out})
 
 
 def ge__Scalar(input, other):
@@ -4399,8 +4579,14 @@ def ge__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(ge__Scalar, input, other)
+    node = None
+    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+        check_inplace(input)
+        node = nodes.GeBackward0((edge,))
     _ge_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
+    if node is not None:
+        rebase(input, node)
     return input
 
 
@@ -4408,12 +4594,14 @@ def ge_(input, other):
     """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return ge__Tensor(input, other)
-    if as_operand(other) is not None:
-        return ge__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return raise_no_overload((ge__Tensor, ge__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return ge__Tensor(input, other)
+        if as_operand(other) is not None:
+            return ge__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, ge_, (ge__Tensor, ge__Scalar), (input, other), {}) from None
+    return raise_no_overload(ge_, (ge__Tensor, ge__Scalar), (input, other), {})
 
 
 def ge_Scalar_out(input, other, *, out):
@@ -4724,12 +4912,16 @@ def bitwise_and(input, other, *, out=None, _reject=raise_no_overload):
     """bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return bitwise_and_Tensor(input, other, out=out)
-    if as_operand(other) is not None:
-        return bitwise_and_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((bitwise_and_Tensor, bitwise_and_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return bitwise_and_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return bitwise_and_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(
+            error, bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar), (input, other), {"out": out}
+        ) from None
+    return _reject(bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar), (input, other), {"out": out})
 
 
 def bitwise_and__Scalar(input, other):
@@ -4751,12 +4943,14 @@ def bitwise_and_(input, other, *, _reject=raise_no_overload):
     """bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return bitwise_and__Tensor(input, other)
-    if as_operand(other) is not None:
-        return bitwise_and__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((bitwise_and__Tensor, bitwise_and__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return bitwise_and__Tensor(input, other)
+        if as_operand(other) is not None:
+            return bitwise_and__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {}) from None
+    return _reject(bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {})
 
 
 def bitwise_and_Scalar_out(input, other, *, out):
@@ -4843,12 +5037,16 @@ def bitwise_or(input, other, *, out=None, _reject=raise_no_overload):
     """bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return bitwise_or_Tensor(input, other, out=out)
-    if as_operand(other) is not None:
-        return bitwise_or_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((bitwise_or_Tensor, bitwise_or_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return bitwise_or_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return bitwise_or_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(
+            error, bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar), (input, other), {"out": out}
+        ) from None
+    return _reject(bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar), (input, other), {"out": out})
 
 
 def bitwise_or__Scalar(input, other):
@@ -4870,12 +5068,14 @@ def bitwise_or_(input, other, *, _reject=raise_no_overload):
     """bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return bitwise_or__Tensor(input, other)
-    if as_operand(other) is not None:
-        return bitwise_or__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((bitwise_or__Tensor, bitwise_or__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return bitwise_or__Tensor(input, other)
+        if as_operand(other) is not None:
+            return bitwise_or__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {}) from None
+    return _reject(bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {})
 
 
 def bitwise_or_Scalar_out(input, other, *, out):
@@ -4962,12 +5162,16 @@ def bitwise_xor(input, other, *, out=None, _reject=raise_no_overload):
     """bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(other, Tensor):
-        return bitwise_xor_Tensor(input, other, out=out)
-    if as_operand(other) is not None:
-        return bitwise_xor_Scalar(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((bitwise_xor_Tensor, bitwise_xor_Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return bitwise_xor_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return bitwise_xor_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(
+            error, bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar), (input, other), {"out": out}
+        ) from None
+    return _reject(bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar), (input, other), {"out": out})
 
 
 def bitwise_xor__Scalar(input, other):
@@ -4989,12 +5193,14 @@ def bitwise_xor_(input, other, *, _reject=raise_no_overload):
     """bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return bitwise_xor__Tensor(input, other)
-    if as_operand(other) is not None:
-        return bitwise_xor__Scalar(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return _reject((bitwise_xor__Tensor, bitwise_xor__Scalar), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return bitwise_xor__Tensor(input, other)
+        if as_operand(other) is not None:
+            return bitwise_xor__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {}) from None
+    return _reject(bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {})
 
 
 def bitwise_xor_Scalar_out(input, other, *, out):
@@ -5152,18 +5358,31 @@ def where(condition, input=..., other=..., *, out=None):
     where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
     where(Tensor condition) -> Tensor[]
     """
-    if isinstance(input, Tensor) and isinstance(other, Tensor):
-        return where_self(condition, input, other, out=out)
-    if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
-        return where_ScalarSelf(condition, input, other)
-    if isinstance(input, Tensor) and as_operand(other) is not None and out is None:
-        return where_ScalarOther(condition, input, other)
-    if as_operand(input) is not None and as_operand(other) is not None and out is None:
-        return where_Scalar(condition, input, other)
-    if input is ... and other is ... and out is None:
-        return where_default(condition)
-    given = [value for value in (condition, input, other) if value is not ... and value is not None]
-    return raise_no_overload((where_self, where_ScalarSelf, where_ScalarOther, where_Scalar, where_default), given, {})
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return where_self(condition, input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return where_ScalarSelf(condition, input, other)
+        if isinstance(input, Tensor) and as_operand(other) is not None and out is None:
+            return where_ScalarOther(condition, input, other)
+        if as_operand(input) is not None and as_operand(other) is not None and out is None:
+            return where_Scalar(condition, input, other)
+        if input is ... and other is ... and out is None:
+            return where_default(condition)
+    except TypeError as error:
+        raise explained(
+            error,
+            where,
+            (where_self, where_ScalarSelf, where_ScalarOther, where_Scalar, where_default),
+            (condition, input, other),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        where,
+        (where_self, where_ScalarSelf, where_ScalarOther, where_Scalar, where_default),
+        (condition, input, other),
+        {"out": out},
+    )
 
 
 _masked_fill_Scalar_kernels = kernel_table("masked_fill.Scalar")
@@ -5237,12 +5456,16 @@ def masked_fill(input, mask, value):
     """masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
     masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
     """
-    if isinstance(value, Tensor):
-        return masked_fill_Tensor(input, mask, value)
-    if as_operand(value) is not None:
-        return masked_fill_Scalar(input, mask, value)
-    given = [value for value in (input, mask, value) if value is not ... and value is not None]
-    return raise_no_overload((masked_fill_Tensor, masked_fill_Scalar), given, {})
+    try:
+        if isinstance(value, Tensor):
+            return masked_fill_Tensor(input, mask, value)
+        if as_operand(value) is not None:
+            return masked_fill_Scalar(input, mask, value)
+    except TypeError as error:
+        raise explained(
+            error, masked_fill, (masked_fill_Tensor, masked_fill_Scalar), (input, mask, value), {}
+        ) from None
+    return raise_no_overload(masked_fill, (masked_fill_Tensor, masked_fill_Scalar), (input, mask, value), {})
 
 
 def masked_fill__Tensor(input, mask, value):
@@ -5274,12 +5497,16 @@ def masked_fill_(input, mask, value):
     """masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)
     masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
     """
-    if isinstance(value, Tensor):
-        return masked_fill__Tensor(input, mask, value)
-    if as_operand(value) is not None:
-        return masked_fill__Scalar(input, mask, value)
-    given = [value for value in (input, mask, value) if value is not ... and value is not None]
-    return raise_no_overload((masked_fill__Tensor, masked_fill__Scalar), given, {})
+    try:
+        if isinstance(value, Tensor):
+            return masked_fill__Tensor(input, mask, value)
+        if as_operand(value) is not None:
+            return masked_fill__Scalar(input, mask, value)
+    except TypeError as error:
+        raise explained(
+            error, masked_fill_, (masked_fill__Tensor, masked_fill__Scalar), (input, mask, value), {}
+        ) from None
+    return raise_no_overload(masked_fill_, (masked_fill__Tensor, masked_fill__Scalar), (input, mask, value), {})
 
 
 _lerp_Scalar_kernels = kernel_table("lerp.Scalar")
@@ -5386,12 +5613,14 @@ def lerp(input, end, weight, *, out=None):
     """lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
     lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor
     """
-    if isinstance(weight, Tensor):
-        return lerp_Tensor(input, end, weight, out=out)
-    if as_operand(weight) is not None:
-        return lerp_Scalar(input, end, weight, out=out)
-    given = [value for value in (input, end, weight) if value is not ... and value is not None]
-    return raise_no_overload((lerp_Tensor, lerp_Scalar), given, {})
+    try:
+        if isinstance(weight, Tensor):
+            return lerp_Tensor(input, end, weight, out=out)
+        if as_operand(weight) is not None:
+            return lerp_Scalar(input, end, weight, out=out)
+    except TypeError as error:
+        raise explained(error, lerp, (lerp_Tensor, lerp_Scalar), (input, end, weight), {"out": out}) from None
+    return raise_no_overload(lerp, (lerp_Tensor, lerp_Scalar), (input, end, weight), {"out": out})
 
 
 def lerp__Tensor(input, end, weight):
@@ -5428,12 +5657,14 @@ def lerp_(input, end, weight):
     """lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)
     lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
     """
-    if isinstance(weight, Tensor):
-        return lerp__Tensor(input, end, weight)
-    if as_operand(weight) is not None:
-        return lerp__Scalar(input, end, weight)
-    given = [value for value in (input, end, weight) if value is not ... and value is not None]
-    return raise_no_overload((lerp__Tensor, lerp__Scalar), given, {})
+    try:
+        if isinstance(weight, Tensor):
+            return lerp__Tensor(input, end, weight)
+        if as_operand(weight) is not None:
+            return lerp__Scalar(input, end, weight)
+    except TypeError as error:
+        raise explained(error, lerp_, (lerp__Tensor, lerp__Scalar), (input, end, weight), {}) from None
+    return raise_no_overload(lerp_, (lerp__Tensor, lerp__Scalar), (input, end, weight), {})
 
 
 def lerp_Tensor_out(input, end, weight, *, out):
@@ -5617,3 +5848,522 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
     out._array = _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
     mark_written(out)
     return out
+
+
+def absolute(input):
+    """absolute(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(absolute, input):
+        return call(absolute, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(absolute, input)
+    return composite.absolute(input)
+
+
+def absolute_(input):
+    """absolute_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(absolute_, input):
+        return call(absolute_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(absolute_, input)
+    return composite.absolute_(input)
+
+
+def negative(input):
+    """negative(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(negative, input):
+        return call(negative, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(negative, input)
+    return composite.negative(input)
+
+
+def negative_(input):
+    """negative_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(negative_, input):
+        return call(negative_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(negative_, input)
+    return composite.negative_(input)
+
+
+def positive(input):
+    """positive(Tensor(a) self) -> Tensor(a)"""
+    if state.interceptors and intercepts(positive, input):
+        return call(positive, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(positive, input)
+    return composite.positive(input)
+
+
+def fix(input):
+    """fix(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(fix, input):
+        return call(fix, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fix, input)
+    return composite.fix(input)
+
+
+def fix_(input):
+    """fix_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fix_, input):
+        return call(fix_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fix_, input)
+    return composite.fix_(input)
+
+
+def clip(input, min=None, max=None):
+    """clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
+    if state.interceptors and intercepts(clip, input):
+        return call(clip, input, min, max)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(clip, input, min, max)
+    if min is not None and type(min) is not int and type(min) is not float:
+        min = scalar_of(min, "clip", "min", 2)
+    if max is not None and type(max) is not int and type(max) is not float:
+        max = scalar_of(max, "clip", "max", 3)
+    return composite.clip(input, min, max)
+
+
+def clip_(input, min=None, max=None):
+    """clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"""
+    if state.interceptors and intercepts(clip_, input):
+        return call(clip_, input, min, max)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(clip_, input, min, max)
+    if min is not None and type(min) is not int and type(min) is not float:
+        min = scalar_of(min, "clip_", "min", 2)
+    if max is not None and type(max) is not int and type(max) is not float:
+        max = scalar_of(max, "clip_", "max", 3)
+    return composite.clip_(input, min, max)
+
+
+def multiply(input, other):
+    """multiply.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(multiply, input, other):
+        return call(multiply, input, other)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(multiply, input, other)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(multiply, input, other)
+        other = operand
+    return composite.multiply(input, other)
+
+
+def multiply_(input, other):
+    """multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(multiply_, input, other):
+        return call(multiply_, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(multiply_, input, other)
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(multiply_, input, other)
+        other = operand
+    return composite.multiply_(input, other)
+
+
+def subtract(input, other, *, alpha=1):
+    """subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    if state.interceptors and intercepts(subtract, input, other):
+        return call(subtract, input, other, alpha=alpha)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(subtract, input, other, alpha=alpha)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(subtract, input, other, alpha=alpha)
+        other = operand
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "subtract", "alpha")
+    return composite.subtract(input, other, alpha=alpha)
+
+
+def subtract_(input, other, *, alpha=1):
+    """subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(subtract_, input, other):
+        return call(subtract_, input, other, alpha=alpha)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(subtract_, input, other, alpha=alpha)
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(subtract_, input, other, alpha=alpha)
+        other = operand
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "subtract_", "alpha")
+    return composite.subtract_(input, other, alpha=alpha)
+
+
+def divide_Tensor(input, other):
+    """divide.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(divide_Tensor, input, other):
+        return call(divide_Tensor, input, other)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(divide_Tensor, input, other)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(divide_Tensor, input, other)
+        other = operand
+    return composite.divide(input, other)
+
+
+def divide__Tensor(input, other):
+    """divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(divide__Tensor, input, other):
+        return call(divide__Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(divide__Tensor, input, other)
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(divide__Tensor, input, other)
+        other = operand
+    return composite.divide_(input, other)
+
+
+def divide_Tensor_mode(input, other, *, rounding_mode):
+    """divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
+    if state.interceptors and intercepts(divide_Tensor_mode, input, other):
+        return call(divide_Tensor_mode, input, other, rounding_mode=rounding_mode)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode)
+        other = operand
+    return composite.divide_mode(input, other, rounding_mode=rounding_mode)
+
+
+def divide(input, other, *, rounding_mode=...):
+    """divide.Tensor(Tensor self, Tensor other) -> Tensor
+    divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
+    """
+    try:
+        if rounding_mode is not ...:
+            return divide_Tensor_mode(input, other, rounding_mode=rounding_mode)
+        return divide_Tensor(input, other)
+    except TypeError as error:
+        raise explained(
+            error, divide, (divide_Tensor, divide_Tensor_mode), (input, other), {"rounding_mode": rounding_mode}
+        ) from None
+
+
+def divide__Tensor_mode(input, other, *, rounding_mode):
+    """divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)"""
+    if state.interceptors and intercepts(divide__Tensor_mode, input, other):
+        return call(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
+        other = operand
+    return composite.divide_mode_(input, other, rounding_mode=rounding_mode)
+
+
+def divide_(input, other, *, rounding_mode=...):
+    """divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
+    """
+    try:
+        if rounding_mode is not ...:
+            return divide__Tensor_mode(input, other, rounding_mode=rounding_mode)
+        return divide__Tensor(input, other)
+    except TypeError as error:
+        raise explained(
+            error, divide_, (divide__Tensor, divide__Tensor_mode), (input, other), {"rounding_mode": rounding_mode}
+        ) from None
+
+
+def true_divide(input, other):
+    """true_divide.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(true_divide, input, other):
+        return call(true_divide, input, other)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(true_divide, input, other)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(true_divide, input, other)
+        other = operand
+    return composite.divide(input, other)
+
+
+def true_divide_(input, other):
+    """true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(true_divide_, input, other):
+        return call(true_divide_, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(true_divide_, input, other)
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(true_divide_, input, other)
+        other = operand
+    return composite.divide_(input, other)
+
+
+def arctan2(input, other):
+    """arctan2(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(arctan2, input, other):
+        return call(arctan2, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arctan2, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(arctan2, input, other)
+    return composite.arctan2(input, other)
+
+
+def arctan2_(input, other):
+    """arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arctan2_, input, other):
+        return call(arctan2_, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arctan2_, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(arctan2_, input, other)
+    return composite.arctan2_(input, other)
+
+
+def greater_Tensor(input, other):
+    """greater.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(greater_Tensor, input, other):
+        return call(greater_Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(greater_Tensor, input, other)
+    return composite.greater(input, other)
+
+
+def greater_Scalar(input, other):
+    """greater.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(greater_Scalar, input):
+        return call(greater_Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "greater", "other", 2)
+    return composite.greater(input, other)
+
+
+def greater(input, other):
+    """greater.Tensor(Tensor self, Tensor other) -> Tensor
+    greater.Scalar(Tensor self, Scalar other) -> Tensor
+    """
+    try:
+        if isinstance(other, Tensor):
+            return greater_Tensor(input, other)
+        if as_operand(other) is not None:
+            return greater_Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, greater, (greater_Tensor, greater_Scalar), (input, other), {}) from None
+    return raise_no_overload(greater, (greater_Tensor, greater_Scalar), (input, other), {})
+
+
+def greater_equal_Tensor(input, other):
+    """greater_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(greater_equal_Tensor, input, other):
+        return call(greater_equal_Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_equal_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(greater_equal_Tensor, input, other)
+    return composite.greater_equal(input, other)
+
+
+def greater_equal_Scalar(input, other):
+    """greater_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(greater_equal_Scalar, input):
+        return call(greater_equal_Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_equal_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "greater_equal", "other", 2)
+    return composite.greater_equal(input, other)
+
+
+def greater_equal(input, other):
+    """greater_equal.Tensor(Tensor self, Tensor other) -> Tensor
+    greater_equal.Scalar(Tensor self, Scalar other) -> Tensor
+    """
+    try:
+        if isinstance(other, Tensor):
+            return greater_equal_Tensor(input, other)
+        if as_operand(other) is not None:
+            return greater_equal_Scalar(input, other)
+    except TypeError as error:
+        raise explained(
+            error, greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {}
+        ) from None
+    return raise_no_overload(greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {})
+
+
+def less_Tensor(input, other):
+    """less.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(less_Tensor, input, other):
+        return call(less_Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(less_Tensor, input, other)
+    return composite.less(input, other)
+
+
+def less_Scalar(input, other):
+    """less.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(less_Scalar, input):
+        return call(less_Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "less", "other", 2)
+    return composite.less(input, other)
+
+
+def less(input, other):
+    """less.Tensor(Tensor self, Tensor other) -> Tensor
+    less.Scalar(Tensor self, Scalar other) -> Tensor
+    """
+    try:
+        if isinstance(other, Tensor):
+            return less_Tensor(input, other)
+        if as_operand(other) is not None:
+            return less_Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, less, (less_Tensor, less_Scalar), (input, other), {}) from None
+    return raise_no_overload(less, (less_Tensor, less_Scalar), (input, other), {})
+
+
+def less_equal_Tensor(input, other):
+    """less_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(less_equal_Tensor, input, other):
+        return call(less_equal_Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_equal_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(less_equal_Tensor, input, other)
+    return composite.less_equal(input, other)
+
+
+def less_equal_Scalar(input, other):
+    """less_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(less_equal_Scalar, input):
+        return call(less_equal_Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_equal_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "less_equal", "other", 2)
+    return composite.less_equal(input, other)
+
+
+def less_equal(input, other):
+    """less_equal.Tensor(Tensor self, Tensor other) -> Tensor
+    less_equal.Scalar(Tensor self, Scalar other) -> Tensor
+    """
+    try:
+        if isinstance(other, Tensor):
+            return less_equal_Tensor(input, other)
+        if as_operand(other) is not None:
+            return less_equal_Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {}) from None
+    return raise_no_overload(less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {})
+
+
+def not_equal_Tensor(input, other):
+    """not_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(not_equal_Tensor, input, other):
+        return call(not_equal_Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(not_equal_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(not_equal_Tensor, input, other)
+    return composite.not_equal(input, other)
+
+
+def not_equal_Scalar(input, other):
+    """not_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(not_equal_Scalar, input):
+        return call(not_equal_Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(not_equal_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "not_equal", "other", 2)
+    return composite.not_equal(input, other)
+
+
+def not_equal(input, other):
+    """not_equal.Tensor(Tensor self, Tensor other) -> Tensor
+    not_equal.Scalar(Tensor self, Scalar other) -> Tensor
+    """
+    try:
+        if isinstance(other, Tensor):
+            return not_equal_Tensor(input, other)
+        if as_operand(other) is not None:
+            return not_equal_Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {}) from None
+    return raise_no_overload(not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {})
+
+
+def isreal(input):
+    """isreal(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(isreal, input):
+        return call(isreal, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(isreal, input)
+    return composite.isreal(input)
+
+
+def nan_to_num(input, nan=None, posinf=None, neginf=None):
+    """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
+    if state.interceptors and intercepts(nan_to_num, input):
+        return call(nan_to_num, input, nan, posinf, neginf)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nan_to_num, input, nan, posinf, neginf)
+    if nan is not None and type(nan) is not float:
+        nan = float_of(nan, "nan_to_num", "nan", 2)
+    if posinf is not None and type(posinf) is not float:
+        posinf = float_of(posinf, "nan_to_num", "posinf", 3)
+    if neginf is not None and type(neginf) is not float:
+        neginf = float_of(neginf, "nan_to_num", "neginf", 4)
+    return composite.nan_to_num(input, nan, posinf, neginf)
+
+
+def isin(elements, test_elements, *, assume_unique=False, invert=False):
+    """isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
+    if state.interceptors and intercepts(isin, elements, test_elements):
+        return call(isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
+    if not isinstance(elements, Tensor):
+        return raise_bad_argument(isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
+    if not isinstance(test_elements, Tensor):
+        return raise_bad_argument(isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
+    if assume_unique and assume_unique is not True:
+        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+    if invert and invert is not True:
+        invert = bool_of(invert, "isin", "invert")
+    return composite.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)

@@ -9,6 +9,9 @@ from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import random as composite
 from mindtorch.dispatch.arguments import (
+    bool_of,
+    dtype_of,
+    explained,
     fits_signature,
     float_of,
     int_of,
@@ -18,7 +21,7 @@ from mindtorch.dispatch.arguments import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import int64
+from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, as_operand, wrap
 
@@ -30,9 +33,9 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
     if state.interceptors and intercepts(uniform_, input):
         return call(uniform_, input, from_, to, generator=generator)
     if type(from_) is not float:
-        from_ = float_of(from_, "uniform_", "from", 1)
+        from_ = float_of(from_, "uniform_", "from", 2)
     if type(to) is not float:
-        to = float_of(to, "uniform_", "to", 2)
+        to = float_of(to, "uniform_", "to", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -56,9 +59,9 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
     if state.interceptors and intercepts(normal_, input):
         return call(normal_, input, mean, std, generator=generator)
     if type(mean) is not float:
-        mean = float_of(mean, "normal_", "mean", 1)
+        mean = float_of(mean, "normal_", "mean", 2)
     if type(std) is not float:
-        std = float_of(std, "normal_", "std", 2)
+        std = float_of(std, "normal_", "std", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -82,7 +85,7 @@ def bernoulli__float(input, p=0.5, *, generator=None):
     if state.interceptors and intercepts(bernoulli__float, input):
         return call(bernoulli__float, input, p, generator=generator)
     if type(p) is not float:
-        p = float_of(p, "bernoulli_", "p", 1)
+        p = float_of(p, "bernoulli_", "p", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -126,50 +129,79 @@ def bernoulli__Tensor(input, p, *, generator=None):
     return input
 
 
-def bernoulli_(input, p=..., *, generator=None):
+def bernoulli_(input, p=0.5, *, generator=None):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
     bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
     """
-    if isinstance(p, Tensor):
-        return bernoulli__Tensor(input, p, generator=generator)
-    if as_operand(p) is not None:
-        return bernoulli__float(input, p, generator=generator)
-    given = [value for value in (input, p) if value is not ... and value is not None]
-    return raise_no_overload((bernoulli__Tensor, bernoulli__float), given, {})
+    try:
+        if isinstance(p, Tensor):
+            return bernoulli__Tensor(input, p, generator=generator)
+        if as_operand(p) is not None:
+            return bernoulli__float(input, p, generator=generator)
+    except TypeError as error:
+        raise explained(
+            error, bernoulli_, (bernoulli__Tensor, bernoulli__float), (input, p), {"generator": generator}
+        ) from None
+    return raise_no_overload(bernoulli_, (bernoulli__Tensor, bernoulli__float), (input, p), {"generator": generator})
 
 
-_bernoulli_kernels = kernel_table("bernoulli")
+_bernoulli_default_kernels = kernel_table("bernoulli")
 
 
-def bernoulli(input, *, generator=None, out=None):
+def bernoulli_default(input, *, generator=None, out=None):
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(bernoulli, input):
-        return call(bernoulli, input, generator=generator, out=out)
+    if state.interceptors and intercepts(bernoulli_default, input):
+        return call(bernoulli_default, input, generator=generator, out=out)
     if out is not None:
-        return bernoulli_out(input, generator=generator, out=out)
+        return bernoulli_default_out(input, generator=generator, out=out)
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(bernoulli, input, generator=generator, out=out)
+        return raise_bad_argument(bernoulli_default, input, generator=generator, out=out)
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.BernoulliBackward0((edge,))
-    return wrap(_bernoulli_kernels[type(input_array)](input_array, generator), node)
+    return wrap(_bernoulli_default_kernels[type(input_array)](input_array, generator), node)
 
 
-def bernoulli_out(input, *, generator=None, out):
+def bernoulli_default_out(input, *, generator=None, out):
     """bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(bernoulli_out, input, out):
-        return call(bernoulli_out, input, generator=generator, out=out)
+    if state.interceptors and intercepts(bernoulli_default_out, input, out):
+        return call(bernoulli_default_out, input, generator=generator, out=out)
     try:
         input_array = input._array
         out_array = out._array
     except AttributeError:
-        return raise_bad_argument(bernoulli_out, input, generator=generator, out=out)
+        return raise_bad_argument(bernoulli_default_out, input, generator=generator, out=out)
     refuse_grad("bernoulli", input, out)
-    out._array = _bernoulli_kernels[type(input_array)](input_array, generator, out=out_array)
+    out._array = _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array)
     mark_written(out)
     return out
+
+
+def bernoulli_p(input, p, *, generator=None):
+    """bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(bernoulli_p, input):
+        return call(bernoulli_p, input, p, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(bernoulli_p, input, p, generator=generator)
+    if type(p) is not float:
+        p = float_of(p, "bernoulli", "p", 2)
+    return composite.bernoulli_p(input, p, generator=generator)
+
+
+def bernoulli(input, p=..., *, generator=None, out=None):
+    """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
+    bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
+    """
+    try:
+        if p is not ... and out is None:
+            return bernoulli_p(input, p, generator=generator)
+        return bernoulli_default(input, generator=generator, out=out)
+    except TypeError as error:
+        raise explained(
+            error, bernoulli, (bernoulli_default, bernoulli_p), (input, p), {"generator": generator, "out": out}
+        ) from None
 
 
 _random__default_kernels = kernel_table("random_")
@@ -202,7 +234,7 @@ def random__to(input, to, *, generator=None):
     if state.interceptors and intercepts(random__to, input):
         return call(random__to, input, to, generator=generator)
     if type(to) is not int:
-        to = int_of(to, "random_", "to", 1)
+        to = int_of(to, "random_", "to", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -226,9 +258,9 @@ def random__from(input, from_, to, *, generator=None):
     if state.interceptors and intercepts(random__from, input):
         return call(random__from, input, from_, to, generator=generator)
     if type(from_) is not int:
-        from_ = int_of(from_, "random_", "from", 1)
+        from_ = int_of(from_, "random_", "from", 2)
     if to is not None and type(to) is not int:
-        to = int_of(to, "random_", "to", 2)
+        to = int_of(to, "random_", "to", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -252,7 +284,7 @@ def random_(*args, **kwargs):
     for overload in (random__default, random__to, random__from):
         if fits_signature(overload.op, args, kwargs):
             return overload(*args, **kwargs)
-    return raise_no_overload((random__default, random__to, random__from), args, kwargs)
+    return raise_no_overload(random_, (random__default, random__to, random__from), args, kwargs)
 
 
 _exponential__kernels = kernel_table("exponential_")
@@ -263,7 +295,7 @@ def exponential_(input, lambd=1.0, *, generator=None):
     if state.interceptors and intercepts(exponential_, input):
         return call(exponential_, input, lambd, generator=generator)
     if type(lambd) is not float:
-        lambd = float_of(lambd, "exponential_", "lambd", 1)
+        lambd = float_of(lambd, "exponential_", "lambd", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -304,7 +336,7 @@ def rand(
             out=out,
             requires_grad=requires_grad,
         )
-    if generator is not None and out is None:
+    if generator is not None:
         return rand_generator(
             size,
             *more_size,
@@ -313,6 +345,7 @@ def rand(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
@@ -321,7 +354,10 @@ def rand(
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
-    result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, rand, (rand,), (size,), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -339,7 +375,7 @@ def rand_out(size, *more_size, out):
 
 
 def rand_generator(
-    size, *more_size, generator, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    size, *more_size, generator, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(rand_generator):
@@ -352,8 +388,11 @@ def rand_generator(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return rand_generator_out(size, *more_size, generator=generator, out=out)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -362,6 +401,19 @@ def rand_generator(
         size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
     return result.requires_grad_() if requires_grad else result
+
+
+def rand_generator_out(size, *more_size, generator, out):
+    """rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(rand_generator_out, out):
+        return call(rand_generator_out, size, *more_size, generator=generator, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(rand_generator_out, size, *more_size, generator=generator, out=out)
+    if type(size) is int:
+        size = (size,) + more_size
+    elif type(size) is not tuple:
+        size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+    return composite.rand_generator_out(size, generator=generator, out=out)
 
 
 def randn(
@@ -389,7 +441,7 @@ def randn(
             out=out,
             requires_grad=requires_grad,
         )
-    if generator is not None and out is None:
+    if generator is not None:
         return randn_generator(
             size,
             *more_size,
@@ -398,6 +450,7 @@ def randn(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
@@ -406,7 +459,10 @@ def randn(
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
-    result = composite.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, randn, (randn,), (size,), {}) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -424,7 +480,7 @@ def randn_out(size, *more_size, out):
 
 
 def randn_generator(
-    size, *more_size, generator, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    size, *more_size, generator, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(randn_generator):
@@ -437,8 +493,11 @@ def randn_generator(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return randn_generator_out(size, *more_size, generator=generator, out=out)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -447,6 +506,19 @@ def randn_generator(
         size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
     return result.requires_grad_() if requires_grad else result
+
+
+def randn_generator_out(size, *more_size, generator, out):
+    """randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(randn_generator_out, out):
+        return call(randn_generator_out, size, *more_size, generator=generator, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(randn_generator_out, size, *more_size, generator=generator, out=out)
+    if type(size) is int:
+        size = (size,) + more_size
+    elif type(size) is not tuple:
+        size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
+    return composite.randn_generator_out(size, generator=generator, out=out)
 
 
 def randint_default(
@@ -475,7 +547,7 @@ def randint_default(
             out=out,
             requires_grad=requires_grad,
         )
-    if generator is not None and out is None:
+    if generator is not None:
         return randint_generator(
             high,
             size,
@@ -484,6 +556,7 @@ def randint_default(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
@@ -510,7 +583,7 @@ def randint_default_out(high, size, *, out):
 
 
 def randint_generator(
-    high, size, *, generator, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False
+    high, size, *, generator, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(randint_generator):
@@ -523,8 +596,11 @@ def randint_generator(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return randint_generator_out(high, size, generator=generator, out=out)
     if type(high) is not int:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
@@ -533,6 +609,19 @@ def randint_generator(
         high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
     return result.requires_grad_() if requires_grad else result
+
+
+def randint_generator_out(high, size, *, generator, out):
+    """randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(randint_generator_out, out):
+        return call(randint_generator_out, high, size, generator=generator, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(randint_generator_out, high, size, generator=generator, out=out)
+    if type(high) is not int:
+        high = int_of(high, "randint", "high", 1)
+    if type(size) is not tuple:
+        size = ints_of(size, "randint", "size", 2)
+    return composite.randint_generator_out(high, size, generator=generator, out=out)
 
 
 def randint_low(
@@ -563,7 +652,7 @@ def randint_low(
             out=out,
             requires_grad=requires_grad,
         )
-    if generator is not None and out is None:
+    if generator is not None:
         return randint_low_generator(
             low,
             high,
@@ -573,6 +662,7 @@ def randint_low(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
@@ -603,10 +693,23 @@ def randint(
     """randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     """
-    if low is ... or high is ... or size is ...:
-        given = [value for value in (low, high, size) if value is not ...]
-        return randint_default(
-            *given,
+    try:
+        if low is ... or high is ... or size is ...:
+            given = [value for value in (low, high, size) if value is not ...]
+            return randint_default(
+                *given,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        return randint_low(
+            low,
+            high,
+            size,
             generator=generator,
             dtype=dtype,
             layout=layout,
@@ -615,18 +718,22 @@ def randint(
             out=out,
             requires_grad=requires_grad,
         )
-    return randint_low(
-        low,
-        high,
-        size,
-        generator=generator,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        out=out,
-        requires_grad=requires_grad,
-    )
+    except TypeError as error:
+        raise explained(
+            error,
+            randint,
+            (randint_default, randint_low),
+            (low, high, size),
+            {
+                "generator": generator,
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "out": out,
+                "requires_grad": requires_grad,
+            },
+        ) from None
 
 
 def randint_low_out(low, high, size, *, out):
@@ -645,7 +752,17 @@ def randint_low_out(low, high, size, *, out):
 
 
 def randint_low_generator(
-    low, high, size, *, generator, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False
+    low,
+    high,
+    size,
+    *,
+    generator,
+    dtype=int64,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    out=None,
+    requires_grad=False,
 ):
     """randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(randint_low_generator):
@@ -659,8 +776,11 @@ def randint_low_generator(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return randint_low_generator_out(low, high, size, generator=generator, out=out)
     if type(low) is not int:
         low = int_of(low, "randint", "low", 1)
     if type(high) is not int:
@@ -671,6 +791,21 @@ def randint_low_generator(
         low, high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
     return result.requires_grad_() if requires_grad else result
+
+
+def randint_low_generator_out(low, high, size, *, generator, out):
+    """randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(randint_low_generator_out, out):
+        return call(randint_low_generator_out, low, high, size, generator=generator, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(randint_low_generator_out, low, high, size, generator=generator, out=out)
+    if type(low) is not int:
+        low = int_of(low, "randint", "low", 1)
+    if type(high) is not int:
+        high = int_of(high, "randint", "high", 2)
+    if type(size) is not tuple:
+        size = ints_of(size, "randint", "size", 3)
+    return composite.randint_low_generator_out(low, high, size, generator=generator, out=out)
 
 
 def randperm(
@@ -689,7 +824,7 @@ def randperm(
             out=out,
             requires_grad=requires_grad,
         )
-    if generator is not None and out is None:
+    if generator is not None:
         return randperm_generator(
             n,
             generator=generator,
@@ -697,6 +832,7 @@ def randperm(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
     if out is not None:
@@ -718,7 +854,9 @@ def randperm_out(n, *, out):
     return composite.randperm_out(n, out=out)
 
 
-def randperm_generator(n, *, generator, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
+def randperm_generator(
+    n, *, generator, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
+):
     """randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(randperm_generator):
         return call(
@@ -729,14 +867,28 @@ def randperm_generator(n, *, generator, dtype=int64, layout=None, device=None, p
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return randperm_generator_out(n, generator=generator, out=out)
     if type(n) is not int:
         n = int_of(n, "randperm", "n", 1)
     result = composite.randperm_generator(
         n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
     return result.requires_grad_() if requires_grad else result
+
+
+def randperm_generator_out(n, *, generator, out):
+    """randperm.generator_out(SymInt n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(randperm_generator_out, out):
+        return call(randperm_generator_out, n, generator=generator, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(randperm_generator_out, n, generator=generator, out=out)
+    if type(n) is not int:
+        n = int_of(n, "randperm", "n", 1)
+    return composite.randperm_generator_out(n, generator=generator, out=out)
 
 
 def rand_like(
@@ -765,6 +917,8 @@ def rand_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "rand_like", "dtype")
     result = composite.rand_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -797,6 +951,8 @@ def randn_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randn_like", "dtype")
     result = composite.randn_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -833,6 +989,8 @@ def randint_like_default(
         )
     if type(high) is not int:
         high = int_of(high, "randint_like", "high", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint_like", "dtype")
     result = composite.randint_like(
         input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -873,6 +1031,8 @@ def randint_like_low_dtype(
         low = int_of(low, "randint_like", "low", 2)
     if type(high) is not int:
         high = int_of(high, "randint_like", "high", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint_like", "dtype")
     result = composite.randint_like_low(
         input, low, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -886,7 +1046,7 @@ def randint_like(*args, **kwargs):
     for overload in (randint_like_default, randint_like_low_dtype):
         if fits_signature(overload.op, args, kwargs):
             return overload(*args, **kwargs)
-    return raise_no_overload((randint_like_default, randint_like_low_dtype), args, kwargs)
+    return raise_no_overload(randint_like, (randint_like_default, randint_like_low_dtype), args, kwargs)
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
@@ -899,6 +1059,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         return raise_bad_argument(multinomial, input, num_samples, replacement, generator=generator, out=out)
     if type(num_samples) is not int:
         num_samples = int_of(num_samples, "multinomial", "num_samples", 2)
+    if replacement and replacement is not True:
+        replacement = bool_of(replacement, "multinomial", "replacement", 3)
     return composite.multinomial(input, num_samples, replacement, generator=generator)
 
 
@@ -912,6 +1074,8 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
         return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     if type(num_samples) is not int:
         num_samples = int_of(num_samples, "multinomial", "num_samples", 2)
+    if replacement and replacement is not True:
+        replacement = bool_of(replacement, "multinomial", "replacement", 3)
     refuse_grad("multinomial", input, out)
     return write_out(out, composite.multinomial(input, num_samples, replacement, generator=generator))
 
@@ -1041,7 +1205,7 @@ def normal_float_float(
 
 def normal(
     mean,
-    std=...,
+    std=1.0,
     size=...,
     *,
     generator=None,
@@ -1057,52 +1221,79 @@ def normal(
     normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
     normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     """
-    if as_operand(mean) is not None and as_operand(std) is not None and size is not ...:
-        return normal_float_float(
-            mean,
-            std,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
-    if (
-        isinstance(mean, Tensor)
-        and isinstance(std, Tensor)
-        and dtype is None
-        and layout is None
-        and device is None
-        and not pin_memory
-        and not requires_grad
-    ):
-        return normal_Tensor_Tensor(mean, std, generator=generator, out=out)
-    if (
-        as_operand(mean) is not None
-        and isinstance(std, Tensor)
-        and dtype is None
-        and layout is None
-        and device is None
-        and not pin_memory
-        and not requires_grad
-    ):
-        return normal_float_Tensor(mean, std, generator=generator, out=out)
-    if (
-        isinstance(mean, Tensor)
-        and as_operand(std) is not None
-        and dtype is None
-        and layout is None
-        and device is None
-        and not pin_memory
-        and not requires_grad
-    ):
-        return normal_Tensor_float(mean, std, generator=generator, out=out)
-    given = [value for value in (mean, std, size) if value is not ... and value is not None]
+    try:
+        if as_operand(mean) is not None and as_operand(std) is not None and size is not ...:
+            return normal_float_float(
+                mean,
+                std,
+                size,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if (
+            isinstance(mean, Tensor)
+            and isinstance(std, Tensor)
+            and dtype is None
+            and layout is None
+            and device is None
+            and not pin_memory
+            and not requires_grad
+        ):
+            return normal_Tensor_Tensor(mean, std, generator=generator, out=out)
+        if (
+            isinstance(mean, Tensor)
+            and as_operand(std) is not None
+            and dtype is None
+            and layout is None
+            and device is None
+            and not pin_memory
+            and not requires_grad
+        ):
+            return normal_Tensor_float(mean, std, generator=generator, out=out)
+        if (
+            as_operand(mean) is not None
+            and isinstance(std, Tensor)
+            and dtype is None
+            and layout is None
+            and device is None
+            and not pin_memory
+            and not requires_grad
+        ):
+            return normal_float_Tensor(mean, std, generator=generator, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            normal,
+            (normal_Tensor_Tensor, normal_Tensor_float, normal_float_Tensor, normal_float_float),
+            (mean, std, size),
+            {
+                "generator": generator,
+                "out": out,
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "requires_grad": requires_grad,
+            },
+        ) from None
     return raise_no_overload(
-        (normal_Tensor_Tensor, normal_Tensor_float, normal_float_Tensor, normal_float_float), given, {}
+        normal,
+        (normal_Tensor_Tensor, normal_Tensor_float, normal_float_Tensor, normal_float_float),
+        (mean, std, size),
+        {
+            "generator": generator,
+            "out": out,
+            "dtype": dtype,
+            "layout": layout,
+            "device": device,
+            "pin_memory": pin_memory,
+            "requires_grad": requires_grad,
+        },
     )
 
 

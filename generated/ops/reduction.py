@@ -9,17 +9,21 @@ from mindtorch.autograd.history import check_inplace, edge_of, mark_written, reb
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import reduction as composite
+from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
+    bool_of,
+    dtype_of,
+    explained,
     fits_signature,
     int_of,
     ints_of,
-    is_int,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, as_operand, wrap
 
@@ -30,6 +34,8 @@ def sum_default(input, *, dtype=None):
     """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
     if state.interceptors and intercepts(sum_default, input):
         return call(sum_default, input, dtype=dtype)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "sum", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -54,6 +60,10 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "sum", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "sum", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "sum", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -75,12 +85,16 @@ def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepd
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if dim is not ...:
-        return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
-    if not keepdim and out is None:
-        return sum_default(input, dtype=dtype)
-    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
-    return raise_no_overload((sum_default, sum_dim_IntList), given, {})
+    try:
+        if dim is not ...:
+            return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
+        if not keepdim and out is None:
+            return sum_default(input, dtype=dtype)
+    except TypeError as error:
+        raise explained(
+            error, sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out}
+        ) from None
+    return raise_no_overload(sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out})
 
 
 def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
@@ -91,6 +105,10 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "sum", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "sum", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "sum", "dtype")
     try:
         input_array = input._array
         out_array = out._array
@@ -111,6 +129,8 @@ def mean_default(input, *, dtype=None, out=None):
         return call(mean_default, input, dtype=dtype, out=out)
     if out is not None:
         return mean_default_out(input, dtype=dtype, out=out)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "mean", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -127,6 +147,8 @@ def mean_default_out(input, *, dtype=None, out):
     """mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mean_default_out, input, out):
         return call(mean_default_out, input, dtype=dtype, out=out)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "mean", "dtype")
     try:
         input_array = input._array
         out_array = out._array
@@ -151,6 +173,10 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "mean", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "mean", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "mean", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -172,12 +198,16 @@ def mean(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keep
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if dim is not ...:
-        return mean_dim(input, dim, keepdim, dtype=dtype, out=out)
-    if not keepdim:
-        return mean_default(input, dtype=dtype, out=out)
-    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
-    return raise_no_overload((mean_default, mean_dim), given, {})
+    try:
+        if dim is not ...:
+            return mean_dim(input, dim, keepdim, dtype=dtype, out=out)
+        if not keepdim:
+            return mean_default(input, dtype=dtype, out=out)
+    except TypeError as error:
+        raise explained(
+            error, mean, (mean_default, mean_dim), (input, dim, keepdim), {"dtype": dtype, "out": out}
+        ) from None
+    return raise_no_overload(mean, (mean_default, mean_dim), (input, dim, keepdim), {"dtype": dtype, "out": out})
 
 
 def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
@@ -188,6 +218,10 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "mean", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "mean", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "mean", "dtype")
     try:
         input_array = input._array
         out_array = out._array
@@ -206,6 +240,8 @@ def prod_default(input, *, dtype=None):
     """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
     if state.interceptors and intercepts(prod_default, input):
         return call(prod_default, input, dtype=dtype)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "prod", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -231,6 +267,10 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
         return prod_dim_int_out(input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "prod", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "prod", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "prod", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -255,12 +295,16 @@ def prod(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keep
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if dim is not ...:
-        return prod_dim_int(input, dim, keepdim, dtype=dtype, out=out)
-    if not keepdim and out is None:
-        return prod_default(input, dtype=dtype)
-    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
-    return raise_no_overload((prod_default, prod_dim_int), given, {})
+    try:
+        if dim is not ...:
+            return prod_dim_int(input, dim, keepdim, dtype=dtype, out=out)
+        if not keepdim and out is None:
+            return prod_default(input, dtype=dtype)
+    except TypeError as error:
+        raise explained(
+            error, prod, (prod_default, prod_dim_int), (input, dim, keepdim), {"dtype": dtype, "out": out}
+        ) from None
+    return raise_no_overload(prod, (prod_default, prod_dim_int), (input, dim, keepdim), {"dtype": dtype, "out": out})
 
 
 def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
@@ -269,6 +313,10 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
         return call(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "prod", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "prod", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "prod", "dtype")
     try:
         input_array = input._array
         out_array = out._array
@@ -299,6 +347,8 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         dim = ()
     elif type(dim) is not tuple:
         dim = ints_of(dim, "amax", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "amax", "keepdim", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -309,7 +359,10 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         node.self_saved = save(input)
         node.dim = dim
         node.keepdim = keepdim
-    result = wrap(_amax_kernels[type(input_array)](input_array, dim, keepdim), node)
+    try:
+        result = wrap(_amax_kernels[type(input_array)](input_array, dim, keepdim), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, amax, (amax,), (input, dim, keepdim), {}) from None
     if node is not None:
         node.result_saved = save_output(node, result)
     return result
@@ -325,6 +378,8 @@ def amax_out(input, dim=(), keepdim=False, *, out):
         dim = ()
     elif type(dim) is not tuple:
         dim = ints_of(dim, "amax", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "amax", "keepdim", 3)
     try:
         input_array = input._array
         out_array = out._array
@@ -355,6 +410,8 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         dim = ()
     elif type(dim) is not tuple:
         dim = ints_of(dim, "amin", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "amin", "keepdim", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -365,7 +422,10 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         node.self_saved = save(input)
         node.dim = dim
         node.keepdim = keepdim
-    result = wrap(_amin_kernels[type(input_array)](input_array, dim, keepdim), node)
+    try:
+        result = wrap(_amin_kernels[type(input_array)](input_array, dim, keepdim), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, amin, (amin,), (input, dim, keepdim), {}) from None
     if node is not None:
         node.result_saved = save_output(node, result)
     return result
@@ -381,6 +441,8 @@ def amin_out(input, dim=(), keepdim=False, *, out):
         dim = ()
     elif type(dim) is not tuple:
         dim = ints_of(dim, "amin", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "amin", "keepdim", 3)
     try:
         input_array = input._array
         out_array = out._array
@@ -441,6 +503,8 @@ def max_dim(input, dim, keepdim=False, *, out=None):
         return max_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "max", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "max", "keepdim", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -461,10 +525,14 @@ def max_dim(input, dim, keepdim=False, *, out=None):
 
 def max_dim_out(input, dim, keepdim=False, *, out):
     """max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(max_dim_out, input, *out):
+    if state.interceptors and intercepts(max_dim_out, input, out):
         return call(max_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "max", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "max", "keepdim", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
     try:
         input_array = input._array
         out_arrays = tuple([tensor._array for tensor in out])
@@ -502,14 +570,18 @@ def max(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdi
         keepdim = keepdims
     if isinstance(dim, Tensor):
         other, dim = dim, ...
-    if other is not ... and not keepdim:
-        return max_other(input, other, out=out)
-    if dim is not ...:
-        return max_dim(input, dim, keepdim, out=out)
-    if not keepdim:
-        return max_default(input, out=out)
-    given = [value for value in (input, dim, keepdim, other) if value is not ... and value is not None]
-    return raise_no_overload((max_other, max_default, max_dim), given, {})
+    try:
+        if other is not ... and not keepdim:
+            return max_other(input, other, out=out)
+        if dim is not ...:
+            return max_dim(input, dim, keepdim, out=out)
+        if not keepdim:
+            return max_default(input, out=out)
+    except TypeError as error:
+        raise explained(
+            error, max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out}
+        ) from None
+    return raise_no_overload(max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out})
 
 
 def max_other_out(input, other, *, out):
@@ -575,6 +647,8 @@ def min_dim(input, dim, keepdim=False, *, out=None):
         return min_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "min", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "min", "keepdim", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -595,10 +669,14 @@ def min_dim(input, dim, keepdim=False, *, out=None):
 
 def min_dim_out(input, dim, keepdim=False, *, out):
     """min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(min_dim_out, input, *out):
+    if state.interceptors and intercepts(min_dim_out, input, out):
         return call(min_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "min", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "min", "keepdim", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
     try:
         input_array = input._array
         out_arrays = tuple([tensor._array for tensor in out])
@@ -636,14 +714,18 @@ def min(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdi
         keepdim = keepdims
     if isinstance(dim, Tensor):
         other, dim = dim, ...
-    if other is not ... and not keepdim:
-        return min_other(input, other, out=out)
-    if dim is not ...:
-        return min_dim(input, dim, keepdim, out=out)
-    if not keepdim:
-        return min_default(input, out=out)
-    given = [value for value in (input, dim, keepdim, other) if value is not ... and value is not None]
-    return raise_no_overload((min_other, min_default, min_dim), given, {})
+    try:
+        if other is not ... and not keepdim:
+            return min_other(input, other, out=out)
+        if dim is not ...:
+            return min_dim(input, dim, keepdim, out=out)
+        if not keepdim:
+            return min_default(input, out=out)
+    except TypeError as error:
+        raise explained(
+            error, min, (min_other, min_default, min_dim), (input, dim, keepdim, other), {"out": out}
+        ) from None
+    return raise_no_overload(min, (min_other, min_default, min_dim), (input, dim, keepdim, other), {"out": out})
 
 
 def min_other_out(input, other, *, out):
@@ -675,6 +757,8 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         return argmax_out(input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "argmax", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -688,6 +772,8 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
         return call(argmax_out, input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "argmax", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
     try:
         input_array = input._array
         out_array = out._array
@@ -713,6 +799,8 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         return argmin_out(input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "argmin", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -726,6 +814,8 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
         return call(argmin_out, input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "argmin", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
     try:
         input_array = input._array
         out_array = out._array
@@ -777,6 +867,8 @@ def any_dim(input, dim, keepdim=False, *, out=None):
         return any_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "any", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "any", "keepdim", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -792,12 +884,14 @@ def any(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if dim is not ...:
-        return any_dim(input, dim, keepdim, out=out)
-    if not keepdim:
-        return any_default(input, out=out)
-    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
-    return raise_no_overload((any_default, any_dim), given, {})
+    try:
+        if dim is not ...:
+            return any_dim(input, dim, keepdim, out=out)
+        if not keepdim:
+            return any_default(input, out=out)
+    except TypeError as error:
+        raise explained(error, any, (any_default, any_dim), (input, dim, keepdim), {"out": out}) from None
+    return raise_no_overload(any, (any_default, any_dim), (input, dim, keepdim), {"out": out})
 
 
 def any_dim_out(input, dim, keepdim=False, *, out):
@@ -806,6 +900,8 @@ def any_dim_out(input, dim, keepdim=False, *, out):
         return call(any_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "any", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "any", "keepdim", 3)
     try:
         input_array = input._array
         out_array = out._array
@@ -857,6 +953,8 @@ def all_dim(input, dim, keepdim=False, *, out=None):
         return all_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "all", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "all", "keepdim", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -872,12 +970,14 @@ def all(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if dim is not ...:
-        return all_dim(input, dim, keepdim, out=out)
-    if not keepdim:
-        return all_default(input, out=out)
-    given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
-    return raise_no_overload((all_default, all_dim), given, {})
+    try:
+        if dim is not ...:
+            return all_dim(input, dim, keepdim, out=out)
+        if not keepdim:
+            return all_default(input, out=out)
+    except TypeError as error:
+        raise explained(error, all, (all_default, all_dim), (input, dim, keepdim), {"out": out}) from None
+    return raise_no_overload(all, (all_default, all_dim), (input, dim, keepdim), {"out": out})
 
 
 def all_dim_out(input, dim, keepdim=False, *, out):
@@ -886,6 +986,8 @@ def all_dim_out(input, dim, keepdim=False, *, out):
         return call(all_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "all", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "all", "keepdim", 3)
     try:
         input_array = input._array
         out_array = out._array
@@ -902,6 +1004,8 @@ def var_default(input, unbiased=True):
         return call(var_default, input, unbiased)
     if not isinstance(input, Tensor):
         return raise_bad_argument(var_default, input, unbiased)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "var", "unbiased", 2)
     return composite.var(input, unbiased)
 
 
@@ -917,6 +1021,10 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "var", "dim", 2)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "var", "unbiased", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "var", "keepdim", 4)
     return composite.var_dim(input, dim, unbiased, keepdim)
 
 
@@ -932,6 +1040,10 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "var", "dim", 2)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "var", "unbiased", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "var", "keepdim", 4)
     refuse_grad("var", input, out)
     return write_out(out, composite.var_dim(input, dim, unbiased, keepdim))
 
@@ -951,6 +1063,8 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         dim = ints_of(dim, "var", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "var", "correction")
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "var", "keepdim")
     try:
         input_array = input._array
     except AttributeError:
@@ -977,7 +1091,7 @@ def var(*args, **kwargs):
     for overload in (var_default, var_dim, var_correction):
         if fits_signature(overload.op, args, kwargs):
             return overload(*args, **kwargs)
-    return raise_no_overload((var_default, var_dim, var_correction), args, kwargs)
+    return raise_no_overload(var, (var_default, var_dim, var_correction), args, kwargs)
 
 
 def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
@@ -990,6 +1104,8 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         dim = ints_of(dim, "var", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "var", "correction")
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "var", "keepdim")
     try:
         input_array = input._array
         out_array = out._array
@@ -1007,6 +1123,8 @@ def std_default(input, unbiased=True):
         return call(std_default, input, unbiased)
     if not isinstance(input, Tensor):
         return raise_bad_argument(std_default, input, unbiased)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "std", "unbiased", 2)
     return composite.std(input, unbiased)
 
 
@@ -1022,6 +1140,10 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "std", "dim", 2)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "std", "unbiased", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "std", "keepdim", 4)
     return composite.std_dim(input, dim, unbiased, keepdim)
 
 
@@ -1037,6 +1159,10 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "std", "dim", 2)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "std", "unbiased", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "std", "keepdim", 4)
     refuse_grad("std", input, out)
     return write_out(out, composite.std_dim(input, dim, unbiased, keepdim))
 
@@ -1056,6 +1182,8 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         dim = ints_of(dim, "std", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "std", "correction")
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "std", "keepdim")
     try:
         input_array = input._array
     except AttributeError:
@@ -1085,7 +1213,7 @@ def std(*args, **kwargs):
     for overload in (std_default, std_dim, std_correction):
         if fits_signature(overload.op, args, kwargs):
             return overload(*args, **kwargs)
-    return raise_no_overload((std_default, std_dim, std_correction), args, kwargs)
+    return raise_no_overload(std, (std_default, std_dim, std_correction), args, kwargs)
 
 
 def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
@@ -1098,6 +1226,8 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         dim = ints_of(dim, "std", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "std", "correction")
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "std", "keepdim")
     try:
         input_array = input._array
         out_array = out._array
@@ -1112,7 +1242,7 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
 _logsumexp_kernels = kernel_table("logsumexp")
 
 
-def logsumexp(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
+def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
     """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
     if axis is not None:
         dim = axis
@@ -1126,6 +1256,8 @@ def logsumexp(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=N
         dim = (dim,)
     elif type(dim) is not tuple:
         dim = ints_of(dim, "logsumexp", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -1136,7 +1268,10 @@ def logsumexp(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=N
         node.self_saved = save(input)
         node.dim = dim
         node.keepdim = keepdim
-    result = wrap(_logsumexp_kernels[type(input_array)](input_array, dim, keepdim), node)
+    try:
+        result = wrap(_logsumexp_kernels[type(input_array)](input_array, dim, keepdim), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, logsumexp, (logsumexp,), (input, dim, keepdim), {}) from None
     if node is not None:
         node.result_saved = save_output(node, result)
     return result
@@ -1150,6 +1285,8 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
         dim = (dim,)
     elif type(dim) is not tuple:
         dim = ints_of(dim, "logsumexp", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
     try:
         input_array = input._array
         out_array = out._array
@@ -1164,7 +1301,7 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
 _cumsum_kernels = kernel_table("cumsum")
 
 
-def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
+def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
     """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
     if axis is not None:
         dim = axis
@@ -1174,6 +1311,8 @@ def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
         return cumsum_out(input, dim, dtype=dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "cumsum", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "cumsum", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -1185,7 +1324,7 @@ def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
     return wrap(_cumsum_kernels[type(input_array)](input_array, dim, dtype), node)
 
 
-def cumsum_(input, dim=None, *, dtype=None, axis=None):
+def cumsum_(input, dim=..., *, dtype=None, axis=None):
     """cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)"""
     if axis is not None:
         dim = axis
@@ -1193,6 +1332,8 @@ def cumsum_(input, dim=None, *, dtype=None, axis=None):
         return call(cumsum_, input, dim, dtype=dtype)
     if type(dim) is not int:
         dim = int_of(dim, "cumsum_", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "cumsum_", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -1215,6 +1356,8 @@ def cumsum_out(input, dim, *, dtype=None, out):
         return call(cumsum_out, input, dim, dtype=dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "cumsum", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "cumsum", "dtype")
     try:
         input_array = input._array
         out_array = out._array
@@ -1237,6 +1380,8 @@ def _softmax(input, dim, half_to_float, *, out=None):
         return _softmax_out(input, dim, half_to_float, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_softmax", "dim", 2)
+    if half_to_float and half_to_float is not True:
+        half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -1258,6 +1403,8 @@ def _softmax_out(input, dim, half_to_float, *, out):
         return call(_softmax_out, input, dim, half_to_float, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_softmax", "dim", 2)
+    if half_to_float and half_to_float is not True:
+        half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
     try:
         input_array = input._array
         out_array = out._array
@@ -1280,6 +1427,8 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
         return _softmax_backward_data_out(grad_output, output, dim, input_dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_softmax_backward_data", "dim", 3)
+    if type(input_dtype) is not Dtype:
+        input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
     try:
         grad_output_array = grad_output._array
         output_array = output._array
@@ -1308,6 +1457,8 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
         return call(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_softmax_backward_data", "dim", 3)
+    if type(input_dtype) is not Dtype:
+        input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
     try:
         grad_output_array = grad_output._array
         output_array = output._array
@@ -1322,7 +1473,7 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     return out
 
 
-def softmax(input, dim=None, dtype=None, *, out=None, axis=None):
+def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     """softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
     if axis is not None:
         dim = axis
@@ -1334,6 +1485,8 @@ def softmax(input, dim=None, dtype=None, *, out=None, axis=None):
         return raise_bad_argument(softmax, input, dim, dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "softmax", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "softmax", "dtype", 3)
     return composite.softmax(input, dim, dtype)
 
 
@@ -1347,8 +1500,10 @@ def softmax_out(input, dim, dtype=None, *, out):
         return raise_bad_argument(softmax_out, input, dim, dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "softmax", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "softmax", "dtype", 3)
     refuse_grad("softmax", input, out)
-    return write_out(out, composite.softmax(input, dim, dtype))
+    return composite.softmax_out(input, dim, dtype, out=out)
 
 
 __log_softmax_kernels = kernel_table("_log_softmax")
@@ -1362,6 +1517,8 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
         return _log_softmax_out(input, dim, half_to_float, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_log_softmax", "dim", 2)
+    if half_to_float and half_to_float is not True:
+        half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -1383,6 +1540,8 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
         return call(_log_softmax_out, input, dim, half_to_float, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_log_softmax", "dim", 2)
+    if half_to_float and half_to_float is not True:
+        half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
     try:
         input_array = input._array
         out_array = out._array
@@ -1405,6 +1564,8 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
         return _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
+    if type(input_dtype) is not Dtype:
+        input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
     try:
         grad_output_array = grad_output._array
         output_array = output._array
@@ -1432,6 +1593,8 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
         return call(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
+    if type(input_dtype) is not Dtype:
+        input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
     try:
         grad_output_array = grad_output._array
         output_array = output._array
@@ -1446,7 +1609,7 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
     return out
 
 
-def log_softmax(input, dim=None, dtype=None, *, out=None, axis=None):
+def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     """log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
     if axis is not None:
         dim = axis
@@ -1458,6 +1621,8 @@ def log_softmax(input, dim=None, dtype=None, *, out=None, axis=None):
         return raise_bad_argument(log_softmax, input, dim, dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "log_softmax", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
     return composite.log_softmax(input, dim, dtype)
 
 
@@ -1471,8 +1636,10 @@ def log_softmax_out(input, dim, dtype=None, *, out):
         return raise_bad_argument(log_softmax_out, input, dim, dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "log_softmax", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
     refuse_grad("log_softmax", input, out)
-    return write_out(out, composite.log_softmax(input, dim, dtype))
+    return composite.log_softmax_out(input, dim, dtype, out=out)
 
 
 _sort_default_kernels = kernel_table("sort")
@@ -1486,6 +1653,8 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
         return sort_default_out(input, dim, descending, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim", 2)
+    if descending and descending is not True:
+        descending = bool_of(descending, "sort", "descending", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -1505,10 +1674,14 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
 
 def sort_default_out(input, dim=-1, descending=False, *, out):
     """sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(sort_default_out, input, *out):
+    if state.interceptors and intercepts(sort_default_out, input, out):
         return call(sort_default_out, input, dim, descending, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim", 2)
+    if descending and descending is not True:
+        descending = bool_of(descending, "sort", "descending", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
     try:
         input_array = input._array
         out_arrays = tuple([tensor._array for tensor in out])
@@ -1531,8 +1704,12 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
         return call(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     if out is not None:
         return sort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
+    if stable and stable is not True:
+        stable = bool_of(stable, "sort", "stable")
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim")
+    if descending and descending is not True:
+        descending = bool_of(descending, "sort", "descending")
     try:
         input_array = input._array
     except AttributeError:
@@ -1556,17 +1733,28 @@ def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
     """
     if axis is not None:
         dim = axis
-    if stable is not ...:
-        return sort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
-    return sort_default(input, dim, descending, out=out)
+    try:
+        if stable is not ...:
+            return sort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
+        return sort_default(input, dim, descending, out=out)
+    except TypeError as error:
+        raise explained(
+            error, sort, (sort_default, sort_stable), (input, dim, descending), {"out": out, "stable": stable}
+        ) from None
 
 
 def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     """sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(sort_stable_out, input, *out):
+    if state.interceptors and intercepts(sort_stable_out, input, out):
         return call(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+    if stable and stable is not True:
+        stable = bool_of(stable, "sort", "stable")
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim")
+    if descending and descending is not True:
+        descending = bool_of(descending, "sort", "descending")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     try:
         input_array = input._array
         out_arrays = tuple([tensor._array for tensor in out])
@@ -1590,6 +1778,8 @@ def argsort(input, dim=-1, descending=False, *, axis=None):
         return raise_bad_argument(argsort, input, dim, descending)
     if type(dim) is not int:
         dim = int_of(dim, "argsort", "dim", 2)
+    if descending and descending is not True:
+        descending = bool_of(descending, "argsort", "descending", 3)
     return composite.argsort(input, dim, descending)
 
 
@@ -1608,6 +1798,10 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         k = int_of(k, "topk", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "topk", "dim", 3)
+    if largest and largest is not True:
+        largest = bool_of(largest, "topk", "largest", 4)
+    if sorted and sorted is not True:
+        sorted = bool_of(sorted, "topk", "sorted", 5)
     try:
         input_array = input._array
     except AttributeError:
@@ -1627,12 +1821,18 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
 
 def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     """topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.interceptors and intercepts(topk_out, input, *out):
+    if state.interceptors and intercepts(topk_out, input, out):
         return call(topk_out, input, k, dim, largest, sorted, out=out)
     if type(k) is not int:
         k = int_of(k, "topk", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "topk", "dim", 3)
+    if largest and largest is not True:
+        largest = bool_of(largest, "topk", "largest", 4)
+    if sorted and sorted is not True:
+        sorted = bool_of(sorted, "topk", "sorted", 5)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
     try:
         input_array = input._array
         out_arrays = tuple([tensor._array for tensor in out])
@@ -1665,6 +1865,10 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "linalg_vector_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
     try:
         input_array = input._array
     except AttributeError:
@@ -1676,7 +1880,10 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
         node.ord = ord
         node.dim = dim
         node.keepdim = keepdim
-    result = wrap(_linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype), node)
+    try:
+        result = wrap(_linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, linalg_vector_norm, (linalg_vector_norm,), (input, ord, dim, keepdim), {}) from None
     if node is not None:
         node.result_saved = save_output(node, result)
     return result
@@ -1692,6 +1899,10 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
         dim = ints_of(dim, "linalg_vector_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
     try:
         input_array = input._array
         out_array = out._array
@@ -1717,6 +1928,8 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         dim = (dim,)
     elif type(dim) is not tuple:
         dim = ints_of(dim, "norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     return composite.norm_dim(input, p, dim, keepdim)
 
 
@@ -1734,8 +1947,10 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
         dim = (dim,)
     elif type(dim) is not tuple:
         dim = ints_of(dim, "norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     refuse_grad("norm", input, out)
-    return write_out(out, composite.norm_dim(input, p, dim, keepdim))
+    return composite.norm_dim_out(input, p, dim, keepdim, out=out)
 
 
 def norm_Scalar(input, p=2):
@@ -1749,7 +1964,7 @@ def norm_Scalar(input, p=2):
     return composite.norm(input, p)
 
 
-def norm(input, p=..., dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+def norm(input, p=2, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
     """norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
     norm.Scalar(Tensor self, Scalar p=2) -> Tensor
     """
@@ -1757,12 +1972,16 @@ def norm(input, p=..., dim=..., keepdim=False, *, out=None, axis=None, keepdims=
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if (p is None or as_operand(p) is not None) and dim is not ...:
-        return norm_ScalarOpt_dim(input, p, dim, keepdim, out=out)
-    if as_operand(p) is not None and not keepdim and out is None:
-        return norm_Scalar(input, p)
-    given = [value for value in (input, p, dim, keepdim) if value is not ... and value is not None]
-    return raise_no_overload((norm_ScalarOpt_dim, norm_Scalar), given, {})
+    try:
+        if (p is None or as_operand(p) is not None) and dim is not ...:
+            return norm_ScalarOpt_dim(input, p, dim, keepdim, out=out)
+        if as_operand(p) is not None and not keepdim and out is None:
+            return norm_Scalar(input, p)
+    except TypeError as error:
+        raise explained(
+            error, norm, (norm_ScalarOpt_dim, norm_Scalar), (input, p, dim, keepdim), {"out": out}
+        ) from None
+    return raise_no_overload(norm, (norm_ScalarOpt_dim, norm_Scalar), (input, p, dim, keepdim), {"out": out})
 
 
 def count_nonzero_dim_IntList(input, dim, *more_dim):
@@ -1797,9 +2016,216 @@ def count_nonzero(input, dim=..., *more_dim, axis=None):
         dim = axis
     if more_dim:
         dim = (dim,) + more_dim
-    if isinstance(dim, (tuple, list)):
-        return count_nonzero_dim_IntList(input, dim)
-    if dim is None or is_int(dim):
-        return count_nonzero_default(input, dim)
-    given = [value for value in (input, dim) if value is not ... and value is not None]
-    return raise_no_overload((count_nonzero_dim_IntList, count_nonzero_default), given, {})
+    try:
+        if isinstance(dim, (tuple, list)):
+            return count_nonzero_dim_IntList(input, dim)
+        if dim is None or is_int(dim):
+            return count_nonzero_default(input, dim)
+    except TypeError as error:
+        raise explained(
+            error, count_nonzero, (count_nonzero_dim_IntList, count_nonzero_default), (input, dim), {}
+        ) from None
+    return raise_no_overload(count_nonzero, (count_nonzero_dim_IntList, count_nonzero_default), (input, dim), {})
+
+
+def std_mean_default(input, unbiased=True):
+    """std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(std_mean_default, input):
+        return call(std_mean_default, input, unbiased)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(std_mean_default, input, unbiased)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "std_mean", "unbiased", 2)
+    return composite.std_mean(input, unbiased)
+
+
+def std_mean_dim(input, dim, unbiased=True, keepdim=False):
+    """std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(std_mean_dim, input):
+        return call(std_mean_dim, input, dim, unbiased, keepdim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(std_mean_dim, input, dim, unbiased, keepdim)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "std_mean", "dim", 2)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "std_mean", "unbiased", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "std_mean", "keepdim", 4)
+    return composite.std_mean_dim(input, dim, unbiased, keepdim)
+
+
+def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
+    """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(std_mean_correction, input):
+        return call(std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "std_mean", "dim", 2)
+    if correction is not None and type(correction) is not int and type(correction) is not float:
+        correction = scalar_of(correction, "std_mean", "correction")
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "std_mean", "keepdim")
+    return composite.std_mean_correction(input, dim, correction=correction, keepdim=keepdim)
+
+
+def std_mean(*args, **kwargs):
+    """std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)
+    std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)
+    std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)
+    """
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    if "keepdims" in kwargs:
+        kwargs["keepdim"] = kwargs.pop("keepdims")
+    for overload in (std_mean_default, std_mean_dim, std_mean_correction):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(std_mean, (std_mean_default, std_mean_dim, std_mean_correction), args, kwargs)
+
+
+def var_mean_default(input, unbiased=True):
+    """var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(var_mean_default, input):
+        return call(var_mean_default, input, unbiased)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(var_mean_default, input, unbiased)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "var_mean", "unbiased", 2)
+    return composite.var_mean(input, unbiased)
+
+
+def var_mean_dim(input, dim, unbiased=True, keepdim=False):
+    """var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(var_mean_dim, input):
+        return call(var_mean_dim, input, dim, unbiased, keepdim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(var_mean_dim, input, dim, unbiased, keepdim)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "var_mean", "dim", 2)
+    if unbiased and unbiased is not True:
+        unbiased = bool_of(unbiased, "var_mean", "unbiased", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "var_mean", "keepdim", 4)
+    return composite.var_mean_dim(input, dim, unbiased, keepdim)
+
+
+def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
+    """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(var_mean_correction, input):
+        return call(var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "var_mean", "dim", 2)
+    if correction is not None and type(correction) is not int and type(correction) is not float:
+        correction = scalar_of(correction, "var_mean", "correction")
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "var_mean", "keepdim")
+    return composite.var_mean_correction(input, dim, correction=correction, keepdim=keepdim)
+
+
+def var_mean(*args, **kwargs):
+    """var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)
+    var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)
+    var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)
+    """
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    if "keepdims" in kwargs:
+        kwargs["keepdim"] = kwargs.pop("keepdims")
+    for overload in (var_mean_default, var_mean_dim, var_mean_correction):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(var_mean, (var_mean_default, var_mean_dim, var_mean_correction), args, kwargs)
+
+
+def nanmean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None):
+    """nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    if state.interceptors and intercepts(nanmean, input):
+        return call(nanmean, input, dim, keepdim, dtype=dtype)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nanmean, input, dim, keepdim, dtype=dtype)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "nanmean", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "nanmean", "dtype")
+    try:
+        return composite.nanmean(input, dim, keepdim, dtype=dtype)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, nanmean, (nanmean,), (input, dim, keepdim), {}) from None
+
+
+def msort(input):
+    """msort(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(msort, input):
+        return call(msort, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(msort, input)
+    return composite.msort(input)
+
+
+def diff(input, n=1, dim=-1, prepend=None, append=None, *, axis=None):
+    """diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(diff, input, prepend, append):
+        return call(diff, input, n, dim, prepend, append)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(diff, input, n, dim, prepend, append)
+    if prepend is not None and not isinstance(prepend, Tensor):
+        return raise_bad_argument(diff, input, n, dim, prepend, append)
+    if append is not None and not isinstance(append, Tensor):
+        return raise_bad_argument(diff, input, n, dim, prepend, append)
+    if type(n) is not int:
+        n = int_of(n, "diff", "n", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "diff", "dim", 3)
+    return composite.diff(input, n, dim, prepend, append)
+
+
+def trapezoid(y, *, dx=1, dim=-1, axis=None):
+    """trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(trapezoid, y):
+        return call(trapezoid, y, dx=dx, dim=dim)
+    if not isinstance(y, Tensor):
+        return raise_bad_argument(trapezoid, y, dx=dx, dim=dim)
+    if type(dx) is not int and type(dx) is not float:
+        dx = scalar_of(dx, "trapezoid", "dx")
+    if type(dim) is not int:
+        dim = int_of(dim, "trapezoid", "dim")
+    return composite.trapezoid_dx(y, dx=dx, dim=dim)
+
+
+def sum_to_size(input, size, *more_size):
+    """sum_to_size(Tensor self, SymInt[] size) -> Tensor"""
+    if state.interceptors and intercepts(sum_to_size, input):
+        return call(sum_to_size, input, size, *more_size)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(sum_to_size, input, size, *more_size)
+    if type(size) is int:
+        size = (size,) + more_size
+    elif type(size) is not tuple:
+        size = ints_of((size,) + more_size if more_size else size, "sum_to_size", "size", 2)
+    try:
+        return composite.sum_to_size(input, size)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, sum_to_size, (sum_to_size,), (input, size), {}) from None

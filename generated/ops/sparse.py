@@ -7,9 +7,10 @@ from mindtorch._generated.nodes import sparse as nodes
 from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import sparse as composite
-from mindtorch.dispatch.arguments import int_of, ints_of, raise_bad_argument, scalar_of
+from mindtorch.dispatch.arguments import bool_of, dtype_of, explained, int_of, ints_of, raise_bad_argument, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap
 
@@ -52,6 +53,10 @@ def _sparse_coo_tensor_with_dims_and_tensors(
         dense_dim = int_of(dense_dim, "_sparse_coo_tensor_with_dims_and_tensors", "dense_dim", 2)
     if type(size) is not tuple:
         size = ints_of(size, "_sparse_coo_tensor_with_dims_and_tensors", "size", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "_sparse_coo_tensor_with_dims_and_tensors", "dtype")
+    if is_coalesced and is_coalesced is not True:
+        is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_with_dims_and_tensors", "is_coalesced")
     try:
         indices_array = indices._array
         values_array = values._array
@@ -74,12 +79,30 @@ def _sparse_coo_tensor_with_dims_and_tensors(
     if values._edge is not None and thread.grad_enabled and (edge := values._edge or edge_of(values)):
         node = nodes.SparseCooTensorWithDimsAndTensorsBackward0((edge,))
         node.indices_saved = save(indices)
-    result = wrap(
-        __sparse_coo_tensor_with_dims_and_tensors_kernels[type(indices_array)](
-            sparse_dim, dense_dim, size, indices_array, values_array, dtype, layout, device, pin_memory, is_coalesced
-        ),
-        node,
-    )
+    try:
+        result = wrap(
+            __sparse_coo_tensor_with_dims_and_tensors_kernels[type(indices_array)](
+                sparse_dim,
+                dense_dim,
+                size,
+                indices_array,
+                values_array,
+                dtype,
+                layout,
+                device,
+                pin_memory,
+                is_coalesced,
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _sparse_coo_tensor_with_dims_and_tensors,
+            (_sparse_coo_tensor_with_dims_and_tensors,),
+            (sparse_dim, dense_dim, size, indices, values),
+            {},
+        ) from None
     return result.requires_grad_() if requires_grad else result
 
 
@@ -125,16 +148,25 @@ def _sparse_coo_tensor_unsafe(
         )
     if type(size) is not tuple:
         size = ints_of(size, "_sparse_coo_tensor_unsafe", "size", 3)
-    return composite.sparse_coo_unsafe(
-        indices,
-        values,
-        size,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        is_coalesced=is_coalesced,
-    )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "_sparse_coo_tensor_unsafe", "dtype")
+    if is_coalesced and is_coalesced is not True:
+        is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_unsafe", "is_coalesced")
+    try:
+        return composite.sparse_coo_unsafe(
+            indices,
+            values,
+            size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            is_coalesced=is_coalesced,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, _sparse_coo_tensor_unsafe, (_sparse_coo_tensor_unsafe,), (indices, values, size), {}
+        ) from None
 
 
 def sparse_coo_tensor_indices(
@@ -174,6 +206,10 @@ def sparse_coo_tensor_indices(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
+    if is_coalesced and is_coalesced is not True:
+        is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
     return composite.sparse_coo_from_indices(
         indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, is_coalesced=is_coalesced
     )
@@ -221,6 +257,10 @@ def sparse_coo_tensor_indices_size(
         )
     if type(size) is not tuple:
         size = ints_of(size, "sparse_coo_tensor", "size", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
+    if is_coalesced and is_coalesced is not True:
+        is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
     return composite.sparse_coo_from_size(
         indices,
         values,
@@ -241,7 +281,7 @@ def _to_sparse_sparse_dim(input, sparse_dim):
     if state.interceptors and intercepts(_to_sparse_sparse_dim, input):
         return call(_to_sparse_sparse_dim, input, sparse_dim)
     if type(sparse_dim) is not int:
-        sparse_dim = int_of(sparse_dim, "_to_sparse", "sparse_dim", 1)
+        sparse_dim = int_of(sparse_dim, "_to_sparse", "sparse_dim", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -279,9 +319,18 @@ def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=
     """_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor
     _to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor
     """
-    if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
-        return _to_sparse_sparse_dim(input, sparse_dim)
-    return _to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    try:
+        if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
+            return _to_sparse_sparse_dim(input, sparse_dim)
+        return _to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    except TypeError as error:
+        raise explained(
+            error,
+            _to_sparse,
+            (_to_sparse_sparse_dim, _to_sparse_default),
+            (input, sparse_dim),
+            {"layout": layout, "blocksize": blocksize, "dense_dim": dense_dim},
+        ) from None
 
 
 def to_sparse_sparse_dim(input, sparse_dim):
@@ -291,7 +340,7 @@ def to_sparse_sparse_dim(input, sparse_dim):
     if not isinstance(input, Tensor):
         return raise_bad_argument(to_sparse_sparse_dim, input, sparse_dim)
     if type(sparse_dim) is not int:
-        sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 1)
+        sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
     return composite.to_sparse_dim(input, sparse_dim)
 
 
@@ -314,9 +363,18 @@ def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=N
     """to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor
     to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor
     """
-    if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
-        return to_sparse_sparse_dim(input, sparse_dim)
-    return to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    try:
+        if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
+            return to_sparse_sparse_dim(input, sparse_dim)
+        return to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    except TypeError as error:
+        raise explained(
+            error,
+            to_sparse,
+            (to_sparse_sparse_dim, to_sparse_default),
+            (input, sparse_dim),
+            {"layout": layout, "blocksize": blocksize, "dense_dim": dense_dim},
+        ) from None
 
 
 __to_dense_kernels = kernel_table("_to_dense")
@@ -326,6 +384,10 @@ def _to_dense(input, dtype=None, masked_grad=None):
     """_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor"""
     if state.interceptors and intercepts(_to_dense, input):
         return call(_to_dense, input, dtype, masked_grad)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "_to_dense", "dtype", 2)
+    if masked_grad and masked_grad is not True:
+        masked_grad = bool_of(masked_grad, "_to_dense", "masked_grad", 3)
     try:
         input_array = input._array
     except AttributeError:
@@ -343,6 +405,10 @@ def to_dense(input, dtype=None, *, masked_grad=None):
         return call(to_dense, input, dtype, masked_grad=masked_grad)
     if not isinstance(input, Tensor):
         return raise_bad_argument(to_dense, input, dtype, masked_grad=masked_grad)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "to_dense", "dtype", 2)
+    if masked_grad and masked_grad is not True:
+        masked_grad = bool_of(masked_grad, "to_dense", "masked_grad")
     return composite.to_dense(input, dtype, masked_grad=masked_grad)
 
 

@@ -8,7 +8,7 @@ from mindtorch.autograd.history import check_inplace, edge_of, mark_written, reb
 from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import special as composite
-from mindtorch.dispatch.arguments import int_of, raise_bad_argument, raise_no_overload, scalar_of
+from mindtorch.dispatch.arguments import explained, int_of, raise_bad_argument, raise_no_overload, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
@@ -465,14 +465,18 @@ def xlogy(input, other, *, out=None):
     xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
     xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor
     """
-    if isinstance(input, Tensor) and isinstance(other, Tensor):
-        return xlogy_Tensor(input, other, out=out)
-    if as_operand(input) is not None and isinstance(other, Tensor):
-        return xlogy_Scalar_Self(input, other, out=out)
-    if isinstance(input, Tensor) and as_operand(other) is not None:
-        return xlogy_Scalar_Other(input, other, out=out)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return raise_no_overload((xlogy_Tensor, xlogy_Scalar_Self, xlogy_Scalar_Other), given, {})
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return xlogy_Tensor(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor):
+            return xlogy_Scalar_Self(input, other, out=out)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return xlogy_Scalar_Other(input, other, out=out)
+    except TypeError as error:
+        raise explained(
+            error, xlogy, (xlogy_Tensor, xlogy_Scalar_Self, xlogy_Scalar_Other), (input, other), {"out": out}
+        ) from None
+    return raise_no_overload(xlogy, (xlogy_Tensor, xlogy_Scalar_Self, xlogy_Scalar_Other), (input, other), {"out": out})
 
 
 def xlogy__Scalar_Other(input, other):
@@ -490,12 +494,14 @@ def xlogy_(input, other):
     """xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
     xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)
     """
-    if isinstance(other, Tensor):
-        return xlogy__Tensor(input, other)
-    if as_operand(other) is not None:
-        return xlogy__Scalar_Other(input, other)
-    given = [value for value in (input, other) if value is not ... and value is not None]
-    return raise_no_overload((xlogy__Tensor, xlogy__Scalar_Other), given, {})
+    try:
+        if isinstance(other, Tensor):
+            return xlogy__Tensor(input, other)
+        if as_operand(other) is not None:
+            return xlogy__Scalar_Other(input, other)
+    except TypeError as error:
+        raise explained(error, xlogy_, (xlogy__Tensor, xlogy__Scalar_Other), (input, other), {}) from None
+    return raise_no_overload(xlogy_, (xlogy__Tensor, xlogy__Scalar_Other), (input, other), {})
 
 
 def xlogy_Scalar_Other_out(input, other, *, out):

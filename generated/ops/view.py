@@ -6,7 +6,16 @@ from mindtorch import state
 from mindtorch._generated.nodes import view as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.composite import view as composite
-from mindtorch.dispatch.arguments import int_of, ints_of, is_int, raise_bad_argument, raise_no_overload
+from mindtorch.dispatch.argument_types import is_int
+from mindtorch.dispatch.arguments import (
+    bool_of,
+    dtype_of,
+    explained,
+    int_of,
+    ints_of,
+    raise_bad_argument,
+    raise_no_overload,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
@@ -64,7 +73,7 @@ def view_default(input, size, *more_size):
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "view", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "view", "size", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -83,6 +92,8 @@ def view_dtype(input, dtype):
     """view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
     if state.interceptors and intercepts(view_dtype, input):
         return call(view_dtype, input, dtype)
+    if type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "view", "dtype", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -100,12 +111,14 @@ def view(input, size=..., *more_size, dtype=...):
         size = (size,) + more_size
     if isinstance(size, Dtype):
         dtype, size = size, ...
-    if size is not ...:
-        return view_default(input, size)
-    if dtype is not ...:
-        return view_dtype(input, dtype)
-    given = [value for value in (input, size, dtype) if value is not ... and value is not None]
-    return raise_no_overload((view_default, view_dtype), given, {})
+    try:
+        if size is not ...:
+            return view_default(input, size)
+        if dtype is not ...:
+            return view_dtype(input, dtype)
+    except TypeError as error:
+        raise explained(error, view, (view_default, view_dtype), (input, size, dtype), {}) from None
+    return raise_no_overload(view, (view_default, view_dtype), (input, size, dtype), {})
 
 
 __reshape_alias_kernels = kernel_table("_reshape_alias")
@@ -127,12 +140,15 @@ def _reshape_alias(input, size, stride):
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.ReshapeAliasBackward0((edge,))
         node.self_shape = input_array.shape
-    return view_of(
-        input,
-        __reshape_alias_kernels[type(input_array)](input_array, size, stride),
-        node,
-        (_reshape_alias, (size, stride)),
-    )
+    try:
+        return view_of(
+            input,
+            __reshape_alias_kernels[type(input_array)](input_array, size, stride),
+            node,
+            (_reshape_alias, (size, stride)),
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _reshape_alias, (_reshape_alias,), (input, size, stride), {}) from None
 
 
 def reshape(input, shape, *more_shape):
@@ -145,7 +161,10 @@ def reshape(input, shape, *more_shape):
         shape = (shape,) + more_shape
     elif type(shape) is not tuple:
         shape = ints_of((shape,) + more_shape if more_shape else shape, "reshape", "shape", 2)
-    return composite.reshape(input, shape)
+    try:
+        return composite.reshape(input, shape)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, reshape, (reshape,), (input, shape), {}) from None
 
 
 def view_as(input, other):
@@ -248,7 +267,10 @@ def permute(input, dims, *more_dims):
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.PermuteBackward0((edge,))
         node.dims = dims
-    return view_of(input, _permute_kernels[type(input_array)](input_array, dims), node, (permute, (dims,)))
+    try:
+        return view_of(input, _permute_kernels[type(input_array)](input_array, dims), node, (permute, (dims,)))
+    except (AttributeError, TypeError) as error:
+        raise explained(error, permute, (permute,), (input, dims), {}) from None
 
 
 def movedim_intlist(input, source, destination):
@@ -281,12 +303,14 @@ def movedim(input, source, destination):
     """movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
     movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)
     """
-    if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
-        return movedim_intlist(input, source, destination)
-    if is_int(source) and is_int(destination):
-        return movedim_int(input, source, destination)
-    given = [value for value in (input, source, destination) if value is not ... and value is not None]
-    return raise_no_overload((movedim_intlist, movedim_int), given, {})
+    try:
+        if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
+            return movedim_intlist(input, source, destination)
+        if is_int(source) and is_int(destination):
+            return movedim_int(input, source, destination)
+    except TypeError as error:
+        raise explained(error, movedim, (movedim_intlist, movedim_int), (input, source, destination), {}) from None
+    return raise_no_overload(movedim, (movedim_intlist, movedim_int), (input, source, destination), {})
 
 
 _expand_kernels = kernel_table("expand")
@@ -299,7 +323,9 @@ def expand(input, size, *more_size, implicit=False):
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "expand", "size", 1)
+        size = ints_of((size,) + more_size if more_size else size, "expand", "size", 2)
+    if implicit and implicit is not True:
+        implicit = bool_of(implicit, "expand", "implicit")
     try:
         input_array = input._array
     except AttributeError:
@@ -307,7 +333,10 @@ def expand(input, size, *more_size, implicit=False):
     node = None
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.ExpandBackward0((edge,))
-    return view_of(input, _expand_kernels[type(input_array)](input_array, size, implicit), node, (expand, (size,)))
+    try:
+        return view_of(input, _expand_kernels[type(input_array)](input_array, size, implicit), node, (expand, (size,)))
+    except (AttributeError, TypeError) as error:
+        raise explained(error, expand, (expand,), (input, size), {}) from None
 
 
 def expand_as(input, other):
@@ -331,7 +360,10 @@ def broadcast_to(input, size, *more_size):
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "broadcast_to", "size", 2)
-    return composite.broadcast_to(input, size)
+    try:
+        return composite.broadcast_to(input, size)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, broadcast_to, (broadcast_to,), (input, size), {}) from None
 
 
 _squeeze_default_kernels = kernel_table("squeeze")
@@ -445,14 +477,16 @@ def squeeze(input, dim=..., *more_dim, axis=None):
         dim = axis
     if more_dim:
         dim = (dim,) + more_dim
-    if is_int(dim):
-        return squeeze_dim(input, dim)
-    if isinstance(dim, (tuple, list)):
-        return squeeze_dims(input, dim)
-    if dim is ...:
-        return squeeze_default(input)
-    given = [value for value in (input, dim) if value is not ... and value is not None]
-    return raise_no_overload((squeeze_default, squeeze_dim, squeeze_dims), given, {})
+    try:
+        if is_int(dim):
+            return squeeze_dim(input, dim)
+        if isinstance(dim, (tuple, list)):
+            return squeeze_dims(input, dim)
+        if dim is ...:
+            return squeeze_default(input)
+    except TypeError as error:
+        raise explained(error, squeeze, (squeeze_default, squeeze_dim, squeeze_dims), (input, dim), {}) from None
+    return raise_no_overload(squeeze, (squeeze_default, squeeze_dim, squeeze_dims), (input, dim), {})
 
 
 def squeeze__dims(input, dim, *more_dim):
@@ -488,20 +522,22 @@ def squeeze_(input, dim=..., *more_dim, axis=None):
         dim = axis
     if more_dim:
         dim = (dim,) + more_dim
-    if is_int(dim):
-        return squeeze__dim(input, dim)
-    if isinstance(dim, (tuple, list)):
-        return squeeze__dims(input, dim)
-    if dim is ...:
-        return squeeze__default(input)
-    given = [value for value in (input, dim) if value is not ... and value is not None]
-    return raise_no_overload((squeeze__default, squeeze__dim, squeeze__dims), given, {})
+    try:
+        if is_int(dim):
+            return squeeze__dim(input, dim)
+        if isinstance(dim, (tuple, list)):
+            return squeeze__dims(input, dim)
+        if dim is ...:
+            return squeeze__default(input)
+    except TypeError as error:
+        raise explained(error, squeeze_, (squeeze__default, squeeze__dim, squeeze__dims), (input, dim), {}) from None
+    return raise_no_overload(squeeze_, (squeeze__default, squeeze__dim, squeeze__dims), (input, dim), {})
 
 
 _unsqueeze_kernels = kernel_table("unsqueeze")
 
 
-def unsqueeze(input, dim=None, *, axis=None):
+def unsqueeze(input, dim=..., *, axis=None):
     """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"""
     if axis is not None:
         dim = axis
@@ -520,7 +556,7 @@ def unsqueeze(input, dim=None, *, axis=None):
     return view_of(input, _unsqueeze_kernels[type(input_array)](input_array, dim), node, (unsqueeze, (dim,)))
 
 
-def unsqueeze_(input, dim=None, *, axis=None):
+def unsqueeze_(input, dim=..., *, axis=None):
     """unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)"""
     if axis is not None:
         dim = axis
@@ -668,12 +704,14 @@ def split(input, split_size, dim=0, *, axis=None):
     """
     if axis is not None:
         dim = axis
-    if is_int(split_size):
-        return split_Tensor(input, split_size, dim)
-    if isinstance(split_size, (tuple, list)):
-        return split_sizes(input, split_size, dim)
-    given = [value for value in (input, split_size, dim) if value is not ... and value is not None]
-    return raise_no_overload((split_Tensor, split_sizes), given, {})
+    try:
+        if is_int(split_size):
+            return split_Tensor(input, split_size, dim)
+        if isinstance(split_size, (tuple, list)):
+            return split_sizes(input, split_size, dim)
+    except TypeError as error:
+        raise explained(error, split, (split_Tensor, split_sizes), (input, split_size, dim), {}) from None
+    return raise_no_overload(split, (split_Tensor, split_sizes), (input, split_size, dim), {})
 
 
 _split_with_sizes_kernels = kernel_table("split_with_sizes")
@@ -785,11 +823,11 @@ def unfold(input, dimension, size, step):
     if state.interceptors and intercepts(unfold, input):
         return call(unfold, input, dimension, size, step)
     if type(dimension) is not int:
-        dimension = int_of(dimension, "unfold", "dimension", 1)
+        dimension = int_of(dimension, "unfold", "dimension", 2)
     if type(size) is not int:
-        size = int_of(size, "unfold", "size", 2)
+        size = int_of(size, "unfold", "size", 3)
     if type(step) is not int:
-        step = int_of(step, "unfold", "step", 3)
+        step = int_of(step, "unfold", "step", 4)
     try:
         input_array = input._array
     except AttributeError:
@@ -835,12 +873,15 @@ def as_strided(input, size, stride, storage_offset=None):
         node.size = size
         node.stride = stride
         node.storage_offset = storage_offset
-    return view_of(
-        input,
-        _as_strided_kernels[type(input_array)](input_array, size, stride, storage_offset),
-        node,
-        (as_strided, (size, stride, storage_offset)),
-    )
+    try:
+        return view_of(
+            input,
+            _as_strided_kernels[type(input_array)](input_array, size, stride, storage_offset),
+            node,
+            (as_strided, (size, stride, storage_offset)),
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(error, as_strided, (as_strided,), (input, size, stride, storage_offset), {}) from None
 
 
 def as_strided_(input, size, stride, storage_offset=None):
@@ -897,7 +938,10 @@ def unflatten(input, dim, sizes):
         dim = int_of(dim, "unflatten", "dim", 2)
     if type(sizes) is not tuple:
         sizes = ints_of(sizes, "unflatten", "sizes", 3)
-    return composite.unflatten(input, dim, sizes)
+    try:
+        return composite.unflatten(input, dim, sizes)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, unflatten, (unflatten,), (input, dim, sizes), {}) from None
 
 
 _view_as_real_kernels = kernel_table("view_as_real")
@@ -971,7 +1015,10 @@ def _unsafe_view(input, size, *more_size):
     if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
         node = nodes.UnsafeViewBackward0((edge,))
         node.self_shape = input_array.shape
-    return wrap(__unsafe_view_kernels[type(input_array)](input_array, size), node)
+    try:
+        return wrap(__unsafe_view_kernels[type(input_array)](input_array, size), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _unsafe_view, (_unsafe_view,), (input, size), {}) from None
 
 
 def contiguous(input, *, memory_format=contiguous_format):
@@ -981,3 +1028,263 @@ def contiguous(input, *, memory_format=contiguous_format):
     if not isinstance(input, Tensor):
         return raise_bad_argument(contiguous, input, memory_format=memory_format)
     return composite.contiguous(input, memory_format=memory_format)
+
+
+def swapaxes(input, axis0, axis1):
+    """swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)"""
+    if state.interceptors and intercepts(swapaxes, input):
+        return call(swapaxes, input, axis0, axis1)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(swapaxes, input, axis0, axis1)
+    if type(axis0) is not int:
+        axis0 = int_of(axis0, "swapaxes", "axis0", 2)
+    if type(axis1) is not int:
+        axis1 = int_of(axis1, "swapaxes", "axis1", 3)
+    return composite.swapaxes(input, axis0, axis1)
+
+
+def swapdims(input, dim0, dim1):
+    """swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
+    if state.interceptors and intercepts(swapdims, input):
+        return call(swapdims, input, dim0, dim1)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(swapdims, input, dim0, dim1)
+    if type(dim0) is not int:
+        dim0 = int_of(dim0, "swapdims", "dim0", 2)
+    if type(dim1) is not int:
+        dim1 = int_of(dim1, "swapdims", "dim1", 3)
+    return composite.swapdims(input, dim0, dim1)
+
+
+def moveaxis_intlist(input, source, destination):
+    """moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
+    if state.interceptors and intercepts(moveaxis_intlist, input):
+        return call(moveaxis_intlist, input, source, destination)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(moveaxis_intlist, input, source, destination)
+    if type(source) is not tuple:
+        source = ints_of(source, "moveaxis", "source", 2)
+    if type(destination) is not tuple:
+        destination = ints_of(destination, "moveaxis", "destination", 3)
+    return composite.movedim(input, source, destination)
+
+
+def moveaxis_int(input, source, destination):
+    """moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)"""
+    if state.interceptors and intercepts(moveaxis_int, input):
+        return call(moveaxis_int, input, source, destination)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(moveaxis_int, input, source, destination)
+    if type(source) is not int:
+        source = int_of(source, "moveaxis", "source", 2)
+    if type(destination) is not int:
+        destination = int_of(destination, "moveaxis", "destination", 3)
+    return composite.movedim_int(input, source, destination)
+
+
+def moveaxis(input, source, destination):
+    """moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
+    moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)
+    """
+    try:
+        if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
+            return moveaxis_intlist(input, source, destination)
+        if is_int(source) and is_int(destination):
+            return moveaxis_int(input, source, destination)
+    except TypeError as error:
+        raise explained(error, moveaxis, (moveaxis_intlist, moveaxis_int), (input, source, destination), {}) from None
+    return raise_no_overload(moveaxis, (moveaxis_intlist, moveaxis_int), (input, source, destination), {})
+
+
+def ravel(input):
+    """ravel(Tensor(a) self) -> Tensor(a)"""
+    if state.interceptors and intercepts(ravel, input):
+        return call(ravel, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(ravel, input)
+    return composite.ravel(input)
+
+
+def reshape_as(input, other):
+    """reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
+    if state.interceptors and intercepts(reshape_as, input, other):
+        return call(reshape_as, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(reshape_as, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(reshape_as, input, other)
+    return composite.reshape_as(input, other)
+
+
+def tensor_split_sections(input, sections, dim=0):
+    """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]"""
+    if state.interceptors and intercepts(tensor_split_sections, input):
+        return call(tensor_split_sections, input, sections, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(tensor_split_sections, input, sections, dim)
+    if type(sections) is not int:
+        sections = int_of(sections, "tensor_split", "sections", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "tensor_split", "dim", 3)
+    return composite.tensor_split_sections(input, sections, dim)
+
+
+def tensor_split_indices(input, indices, dim=0):
+    """tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]"""
+    if state.interceptors and intercepts(tensor_split_indices, input):
+        return call(tensor_split_indices, input, indices, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(tensor_split_indices, input, indices, dim)
+    if type(indices) is not tuple:
+        indices = ints_of(indices, "tensor_split", "indices", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "tensor_split", "dim", 3)
+    return composite.tensor_split_indices(input, indices, dim)
+
+
+def tensor_split(input, sections=..., dim=0, *, indices=..., axis=None):
+    """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
+    tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
+    """
+    if axis is not None:
+        dim = axis
+    if isinstance(sections, (tuple, list)):
+        indices, sections = sections, ...
+    try:
+        if sections is not ...:
+            return tensor_split_sections(input, sections, dim)
+        if indices is not ...:
+            return tensor_split_indices(input, indices, dim)
+    except TypeError as error:
+        raise explained(
+            error, tensor_split, (tensor_split_sections, tensor_split_indices), (input, sections, dim, indices), {}
+        ) from None
+    return raise_no_overload(
+        tensor_split, (tensor_split_sections, tensor_split_indices), (input, sections, dim, indices), {}
+    )
+
+
+def hsplit_int(input, sections):
+    """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
+    if state.interceptors and intercepts(hsplit_int, input):
+        return call(hsplit_int, input, sections)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(hsplit_int, input, sections)
+    if type(sections) is not int:
+        sections = int_of(sections, "hsplit", "sections", 2)
+    return composite.hsplit_sections(input, sections)
+
+
+def hsplit_array(input, indices, *more_indices):
+    """hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+    if state.interceptors and intercepts(hsplit_array, input):
+        return call(hsplit_array, input, indices, *more_indices)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(hsplit_array, input, indices, *more_indices)
+    if type(indices) is int:
+        indices = (indices,) + more_indices
+    elif type(indices) is not tuple:
+        indices = ints_of((indices,) + more_indices if more_indices else indices, "hsplit", "indices", 2)
+    return composite.hsplit_indices(input, indices)
+
+
+def hsplit(input, sections=..., *more_indices, indices=...):
+    """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
+    hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
+    """
+    if more_indices:
+        indices = (indices,) + more_indices
+    if isinstance(sections, (tuple, list)):
+        indices, sections = sections, ...
+    try:
+        if sections is not ...:
+            return hsplit_int(input, sections)
+        if indices is not ...:
+            return hsplit_array(input, indices)
+    except TypeError as error:
+        raise explained(error, hsplit, (hsplit_int, hsplit_array), (input, sections, indices), {}) from None
+    return raise_no_overload(hsplit, (hsplit_int, hsplit_array), (input, sections, indices), {})
+
+
+def vsplit_int(input, sections):
+    """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
+    if state.interceptors and intercepts(vsplit_int, input):
+        return call(vsplit_int, input, sections)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(vsplit_int, input, sections)
+    if type(sections) is not int:
+        sections = int_of(sections, "vsplit", "sections", 2)
+    return composite.vsplit_sections(input, sections)
+
+
+def vsplit_array(input, indices, *more_indices):
+    """vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+    if state.interceptors and intercepts(vsplit_array, input):
+        return call(vsplit_array, input, indices, *more_indices)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(vsplit_array, input, indices, *more_indices)
+    if type(indices) is int:
+        indices = (indices,) + more_indices
+    elif type(indices) is not tuple:
+        indices = ints_of((indices,) + more_indices if more_indices else indices, "vsplit", "indices", 2)
+    return composite.vsplit_indices(input, indices)
+
+
+def vsplit(input, sections=..., *more_indices, indices=...):
+    """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
+    vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
+    """
+    if more_indices:
+        indices = (indices,) + more_indices
+    if isinstance(sections, (tuple, list)):
+        indices, sections = sections, ...
+    try:
+        if sections is not ...:
+            return vsplit_int(input, sections)
+        if indices is not ...:
+            return vsplit_array(input, indices)
+    except TypeError as error:
+        raise explained(error, vsplit, (vsplit_int, vsplit_array), (input, sections, indices), {}) from None
+    return raise_no_overload(vsplit, (vsplit_int, vsplit_array), (input, sections, indices), {})
+
+
+def dsplit_int(input, sections):
+    """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
+    if state.interceptors and intercepts(dsplit_int, input):
+        return call(dsplit_int, input, sections)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(dsplit_int, input, sections)
+    if type(sections) is not int:
+        sections = int_of(sections, "dsplit", "sections", 2)
+    return composite.dsplit_sections(input, sections)
+
+
+def dsplit_array(input, indices, *more_indices):
+    """dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+    if state.interceptors and intercepts(dsplit_array, input):
+        return call(dsplit_array, input, indices, *more_indices)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(dsplit_array, input, indices, *more_indices)
+    if type(indices) is int:
+        indices = (indices,) + more_indices
+    elif type(indices) is not tuple:
+        indices = ints_of((indices,) + more_indices if more_indices else indices, "dsplit", "indices", 2)
+    return composite.dsplit_indices(input, indices)
+
+
+def dsplit(input, sections=..., *more_indices, indices=...):
+    """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
+    dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
+    """
+    if more_indices:
+        indices = (indices,) + more_indices
+    if isinstance(sections, (tuple, list)):
+        indices, sections = sections, ...
+    try:
+        if sections is not ...:
+            return dsplit_int(input, sections)
+        if indices is not ...:
+            return dsplit_array(input, indices)
+    except TypeError as error:
+        raise explained(error, dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {}) from None
+    return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {})

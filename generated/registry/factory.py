@@ -44,7 +44,7 @@ OPS = (
         functions.clone,
         {"jvp": forward_ad.clone, "differentiable": True, "tags": ("core", "pointwise")},
     ),
-    (SCHEMAS["copy_"], functions.copy_, {"jvp": forward_ad.copy_, "differentiable": True}),
+    (SCHEMAS["copy_"], functions.copy_, {"jvp": forward_ad.copy_, "differentiable": True, "takes_numbers": True}),
     (SCHEMAS["_to_copy"], functions._to_copy, {"jvp": forward_ad._to_copy, "differentiable": True, "tags": ("core",)}),
     (SCHEMAS["to.dtype_layout"], functions.to_dtype_layout, {"composite": True}),
     (SCHEMAS["to.device"], functions.to_device, {"composite": True}),
@@ -68,6 +68,8 @@ OPS = (
     (SCHEMAS["complex.out"], functions.complex_out, {}),
     (SCHEMAS["polar"], functions.polar, {"composite": True}),
     (SCHEMAS["polar.out"], functions.polar_out, {"composite": True}),
+    (SCHEMAS["tril_indices"], functions.tril_indices, {"composite": True}),
+    (SCHEMAS["triu_indices"], functions.triu_indices, {"composite": True}),
 )
 
 KERNELS = {

@@ -32,6 +32,12 @@ OPS = (
     (SCHEMAS["einsum"], functions.einsum, {"composite": True}),
     (SCHEMAS["tensordot"], functions.tensordot, {"composite": True}),
     (SCHEMAS["tensordot.out"], functions.tensordot_out, {"composite": True}),
+    (SCHEMAS["ger"], functions.ger, {"composite": True}),
+    (SCHEMAS["inner"], functions.inner, {"composite": True}),
+    (SCHEMAS["kron"], functions.kron, {"composite": True}),
+    (SCHEMAS["matrix_power"], functions.matrix_power, {"composite": True}),
+    (SCHEMAS["linalg_vecdot"], functions.linalg_vecdot, {"composite": True}),
+    (SCHEMAS["trace"], functions.trace, {"composite": True}),
 )
 
 KERNELS = {

@@ -164,6 +164,17 @@ OPS = (
         {"composite": True, "tags": ("reduction",)},
     ),
     (SCHEMAS["count_nonzero"], functions.count_nonzero_default, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["std_mean"], functions.std_mean_default, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["std_mean.dim"], functions.std_mean_dim, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["std_mean.correction"], functions.std_mean_correction, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["var_mean"], functions.var_mean_default, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["var_mean.dim"], functions.var_mean_dim, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["var_mean.correction"], functions.var_mean_correction, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["nanmean"], functions.nanmean, {"composite": True}),
+    (SCHEMAS["msort"], functions.msort, {"composite": True}),
+    (SCHEMAS["diff"], functions.diff, {"composite": True}),
+    (SCHEMAS["trapezoid.dx"], functions.trapezoid, {"composite": True}),
+    (SCHEMAS["sum_to_size"], functions.sum_to_size, {"composite": True}),
 )
 
 KERNELS = {

@@ -143,6 +143,20 @@ OPS = (
     (SCHEMAS["imag"], functions.imag, {"composite": True}),
     (SCHEMAS["_unsafe_view"], functions._unsafe_view, {"jvp": forward_ad._unsafe_view, "differentiable": True}),
     (SCHEMAS["contiguous"], functions.contiguous, {"composite": True}),
+    (SCHEMAS["swapaxes"], functions.swapaxes, {"composite": True}),
+    (SCHEMAS["swapdims"], functions.swapdims, {"composite": True}),
+    (SCHEMAS["moveaxis.intlist"], functions.moveaxis_intlist, {"composite": True}),
+    (SCHEMAS["moveaxis.int"], functions.moveaxis_int, {"composite": True}),
+    (SCHEMAS["ravel"], functions.ravel, {"composite": True}),
+    (SCHEMAS["reshape_as"], functions.reshape_as, {"composite": True}),
+    (SCHEMAS["tensor_split.sections"], functions.tensor_split_sections, {"composite": True}),
+    (SCHEMAS["tensor_split.indices"], functions.tensor_split_indices, {"composite": True}),
+    (SCHEMAS["hsplit.int"], functions.hsplit_int, {"composite": True}),
+    (SCHEMAS["hsplit.array"], functions.hsplit_array, {"composite": True}),
+    (SCHEMAS["vsplit.int"], functions.vsplit_int, {"composite": True}),
+    (SCHEMAS["vsplit.array"], functions.vsplit_array, {"composite": True}),
+    (SCHEMAS["dsplit.int"], functions.dsplit_int, {"composite": True}),
+    (SCHEMAS["dsplit.array"], functions.dsplit_array, {"composite": True}),
 )
 
 KERNELS = {

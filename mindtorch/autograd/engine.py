@@ -87,8 +87,8 @@ def grad(
 
     def run(given: Sequence[Any], keep_graph: bool) -> list[Any]:
         starting = _starting_gradients(outputs, given)
-        targets = _edges_of_inputs(sources)
-        return run_backward(_edges_of_outputs(outputs), starting, keep_graph, create_graph, targets, capture=True)
+        edges, targets = _edges_of_outputs(outputs), _edges_of_inputs(sources)
+        return run_backward(edges, starting, keep_graph, create_graph, targets, capture=True)
 
     found = _run_batch(run, given, keep_graph) if is_grads_batched else run(given, keep_graph)
     if materialize_grads:

@@ -183,10 +183,10 @@ def _run(task: Pass) -> None:
             if results is None:
                 continue
         else:
-            results = node.apply(*grads)
-        if not keep_graph:
+            results = node.apply(grads[0]) if len(grads) == 1 else node.apply(*grads)
+        if not keep_graph and (fields := node.saved_fields):
             node.released = True
-            for field in node.saved_fields:
+            for field in fields:
                 setattr(node, field, None)
         for edge, grad in zip(node.next_edges, results):
             if edge is None:
@@ -205,8 +205,8 @@ def _run(task: Pass) -> None:
                     arrived[target] = slots = [None] * len(metadata)
                 earlier = slots[output_nr]
                 slots[output_nr] = grad if earlier is None else add(earlier, grad, edge, sums)
-            if target.accumulates:
-                left = incoming[target] = incoming[target] - 1
+            if target in incoming:
+                incoming[target] = left = incoming[target] - 1
                 if not left:
                     ready.append((target, node, edge))
         if ready:

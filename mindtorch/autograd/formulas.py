@@ -93,6 +93,12 @@ def div_mode_other_backward(grad, self, other, rounding_mode):
     return div_other_backward(grad, self, other) if rounding_mode is None else ops.zeros_like(grad)
 
 
+def div_jvp(self_t, self, other_t, other):
+    """Tangent of a quotient. An integral divisor has the number 0 for a tangent, which 0 times infinity must not spoil."""
+    tangent = self_t / other
+    return tangent if type(other_t) is int else tangent - other_t * (self / other) / other
+
+
 def div_mode_jvp(self_t, other_t, other, result, rounding_mode):
     """Tangent of a quotient; zero for a rounded one."""
     return (self_t - other_t * result) / other if rounding_mode is None else ops.zeros_like(result)

@@ -5,7 +5,7 @@ through the base or any of its views moves the base to a new node and raises the
 `version` is older than that takes its view again, from the base as it is now, when it is asked for its edge.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
@@ -43,9 +43,12 @@ def edge_of(tensor: Any) -> Any:
     return node, 0
 
 
-def edges_of(tensors: Iterable[Any]) -> tuple:
+def edges_of(tensors: Sequence[Any]) -> tuple:
     """The edges of a list of tensors, some of which may be None."""
-    return tuple([None if tensor is None else tensor._edge or edge_of(tensor) for tensor in tensors])
+    for tensor in tensors:
+        if tensor is not None and tensor._edge is not None:
+            return tuple([None if tensor is None else tensor._edge or edge_of(tensor) for tensor in tensors])
+    return (None,) * len(tensors)
 
 
 def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:

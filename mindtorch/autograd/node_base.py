@@ -18,21 +18,22 @@ next_sequence_nr = count().__next__
 _BACKWARD_SUFFIX = re.compile(r"Backward\d*$")
 
 
+_restricted_passes = 0  # how many passes are running that `wanted` is about: while it is 0 nobody has to look further
+_lock = threading.Lock()
+
+
 class Wanted(threading.local):
     """Which nodes the backward pass of this thread sends gradients to, when that is not all of them."""
 
     nodes: Any = None
 
-    # How many such passes are running in all threads: while it is 0 nobody has to look further.
-    passes = 0
-    _lock = threading.Lock()
-
     def swap(self, nodes: Any) -> Any:
         """Set the nodes, give those that were set."""
+        global _restricted_passes
         previous, self.nodes = self.nodes, nodes
         if (previous is None) != (nodes is None):
-            with Wanted._lock:
-                Wanted.passes += 1 if previous is None else -1
+            with _lock:
+                _restricted_passes += 1 if previous is None else -1
         return previous
 
     def include(self, edge: tuple | None) -> None:
@@ -84,7 +85,7 @@ class NodeBase:
     def needs(self, index: int) -> bool:
         """Whether the gradient of an input is wanted: by the graph, and by the backward pass that is running."""
         edge = self.next_edges[index]
-        if not Wanted.passes or edge is None:
+        if not _restricted_passes or edge is None:
             return edge is not None
         return wanted.nodes is None or edge[0] in wanted.nodes
 

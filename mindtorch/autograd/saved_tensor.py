@@ -2,7 +2,7 @@
 
 Note [Saved tensors]: generated code writes `node.x_saved = save(x)` for an input and `node.result_saved =
 save_output(node, result)` for an output, and reads both with `unpack`. A field holds one of
-- `(tensor, version)`, the usual case: the tensor itself, and its version then, to notice writes in between;
+- the tensor itself, when its version was 0, or `(tensor, version)`: writes in between are noticed;
 - a `SavedOutput`: an output's array without the tensor, since tensor -> node -> field -> tensor would be a cycle;
 - a `SavedTensor`: what a pack hook returned;
 - a Python number, or None for nothing.
@@ -30,14 +30,16 @@ def save(tensor: Any) -> Any:
     if state.interceptors and _thread.saved_tensor_hooks:
         return _packed(tensor, edge_of(tensor))
     counter = tensor._version_counter
-    if counter is not None:
-        return tensor, counter[0]
-    meta = tensor._meta
-    if meta is None:
-        return tensor._array if type(tensor) is WrappedNumber else (tensor, 0)
-    if meta.inference:
-        raise _inference_saved()
-    return tensor, 0
+    if counter is None:
+        if type(tensor) is WrappedNumber:
+            return tensor._array
+        meta = tensor._meta
+        if meta is not None and meta.inference:
+            raise _inference_saved()
+        version = 0
+    else:
+        version = counter[0]
+    return tensor if not version and type(tensor) is Tensor else (tensor, version)
 
 
 def save_output(node: Any, tensor: Tensor) -> Any:
@@ -62,6 +64,11 @@ def save_output(node: Any, tensor: Tensor) -> Any:
 
 def unpack(saved: Any, node: Any) -> Any:
     """The tensor or number that was saved; the node is the one that asks."""
+    if type(saved) is Tensor:
+        counter = saved._version_counter
+        if counter is None or not counter[0]:
+            return saved
+        saved = saved, 0
     if type(saved) is tuple:
         tensor, version = saved
         counter = tensor._version_counter
@@ -71,6 +78,13 @@ def unpack(saved: Any, node: Any) -> Any:
     if saved is None and node.released:  # which set all the fields to None
         raise second_backward()
     return saved.unpack(node) if isinstance(saved, (SavedOutput, SavedTensor)) else saved
+
+
+def unpack_list(saved: Any, node: Any) -> list:
+    """The tensors of a list that was saved; None where the list had none."""
+    if saved is None:
+        raise second_backward()
+    return [unpack(tensor, node) for tensor in saved]
 
 
 class SavedOutput:
@@ -116,8 +130,9 @@ class SavedTensor:
         held, self._held = self._held, None
         if isinstance(held, SavedOutput):
             tensor, edge = held.on_graph(None), (None, held.output_nr)
-        elif type(held) is tuple:
-            tensor, edge = _detached(held[0]), edge_of(held[0])
+        elif isinstance(held, (Tensor, tuple)):
+            original = held if isinstance(held, Tensor) else held[0]
+            tensor, edge = _detached(original), edge_of(original)
         else:
             tensor, edge = wrap(np.asarray(held)), None
         self.pack(tensor, edge, pack_hook, unpack_hook)

@@ -33,6 +33,10 @@ class FlagMethods:
     def requires_grad(self: Any, value: Any) -> None:
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
+        if not self.is_leaf:
+            raise errors.only_leaf_flag(value)
+        if value and not _is_differentiable(self.dtype):
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         _set_requires_grad(self, value)
 
     @requires_grad.deleter
@@ -81,7 +85,7 @@ def _set_requires_grad(tensor: Tensor, value: bool) -> None:
     edge = edge_of(tensor)
     if edge is not None and not edge[0].accumulates:
         if not value:
-            raise errors.only_leaf_flag()
+            raise errors.only_leaf_flag(value)
         return
     if not value:
         if tensor._meta is not None:
@@ -93,8 +97,7 @@ def _set_requires_grad(tensor: Tensor, value: bool) -> None:
     if tensor.is_inference():
         if not _thread.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-    else:
-        tensor._edge = ASK
+    tensor._edge = ASK
     autograd_meta(tensor).requires_grad = True
 
 

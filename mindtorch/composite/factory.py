@@ -6,6 +6,7 @@ from mindtorch.device import as_device
 from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.dtype import int64
 from mindtorch.memory_format import preserve_format
 from mindtorch.tensor import Tensor
 
@@ -108,6 +109,22 @@ def _same_device(own: Device, wanted: Device) -> bool:
 
 def _has_format(input: Tensor, memory_format: Any) -> bool:
     return memory_format is None or memory_format is preserve_format or input.is_contiguous(memory_format)
+
+
+# -------------------- indices of triangles --------------------
+
+
+def tril_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
+    return _places(ops.ones((row, col), device=device).tril(offset), dtype)
+
+
+def triu_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
+    return _places(ops.ones((row, col), device=device).triu(offset), dtype)
+
+
+def _places(mask: Tensor, dtype: Dtype | None) -> Tensor:
+    """The row and column numbers of the elements that are set, one line each."""
+    return ops.stack(mask.nonzero().unbind(1)).to(dtype or int64)
 
 
 # -------------------- complex numbers --------------------

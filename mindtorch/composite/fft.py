@@ -47,6 +47,11 @@ def rfft_out(input, n, dim, norm, out):
     return _written("rfft", rfft(input, n, dim, norm), out)
 
 
+def irfft_out(input, n, dim, norm, out):
+    """Row-major, which the transform itself is not."""
+    return write_out(out, irfft(input, n, dim, norm).contiguous())
+
+
 def _written(name: str, result: Tensor, out: Tensor) -> Tensor:
     if not out.is_complex():
         raise RuntimeError(f"{name} expects a complex output tensor, but got {out.dtype.storage_name}")

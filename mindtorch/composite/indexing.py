@@ -1,8 +1,11 @@
-"""Ops of the indexing family that are written in other ops: stacking, diagonals and backward formulas."""
+"""Ops of the indexing family that are written in other ops: stacking, turning, diagonals and backward formulas."""
 
 from mindtorch.backends import geometry
 from mindtorch.dispatch import ops
+from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int64
+from mindtorch.iterator import broadcast_shapes
+from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
 
 # -------------------- stacking --------------------
@@ -88,3 +91,184 @@ def one_hot(input, num_classes):
     elif largest >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return ops.scatter(input.new_zeros((*shape, num_classes)), -1, input.unsqueeze(-1), 1)
+
+
+def dstack(tensors):
+    if not tensors:
+        raise RuntimeError("dstack expects a non-empty TensorList")
+    return ops.cat([_at_least_3d(tensor) for tensor in tensors], 2)
+
+
+def _at_least_3d(tensor: Tensor) -> Tensor:
+    if tensor.ndim < 2:
+        return tensor.reshape((1, tensor.numel(), 1))
+    return tensor.unsqueeze(2) if tensor.ndim == 2 else tensor
+
+
+def column_stack(tensors):
+    if not tensors:
+        raise RuntimeError("column_stack expects a non-empty TensorList")
+    columns = [tensor.reshape((tensor.numel(), 1)) if tensor.ndim <= 1 else tensor for tensor in tensors]
+    return hstack(columns)
+
+
+def concat(tensors, dim):
+    return ops.cat(tensors, dim)
+
+
+# -------------------- repeated and turned --------------------
+
+
+def tile(input, dims):
+    missing = max(input.ndim - len(dims), 0)
+    return input.repeat((1,) * missing + tuple(dims))
+
+
+def repeat_interleave_int(input, repeats, dim, output_size):
+    if dim is None:
+        input, dim = input.flatten(), 0
+    wrapped = geometry.wrap_dim(dim, input.ndim)
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    shape = [*input._array.shape] or [1]
+    spread = input.reshape(tuple(shape)).unsqueeze(wrapped + 1)
+    grown = spread.expand((*shape[: wrapped + 1], repeats, *shape[wrapped + 1 :]))
+    shape[wrapped] *= repeats
+    return grown.clone(memory_format=contiguous_format).view(tuple(shape))
+
+
+def repeat_interleave_tensor(input, repeats, dim, output_size):
+    if dim is None:
+        input, dim = input.flatten(), 0
+    counts = repeats.expand((input.size(dim),)) if repeats.numel() == 1 else repeats
+    if counts.numel() != input.size(dim):
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.size(0)} and "
+            f"input.size({dim}) = {input.size(dim)}"
+        )
+    ends = counts.cumsum(0)
+    total = int(ends[-1].item()) if ends.numel() else 0
+    starts = ops.zeros((total + 1,), dtype=int64, device=input.device).index_add(0, ends, ops.ones_like(ends))
+    return input.index_select(dim, starts[:total].cumsum(0))
+
+
+def fliplr(input):
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return input.flip((1,))
+
+
+def flipud(input):
+    if input.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return input.flip((0,))
+
+
+def rot90(input, k, dims):
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
+    first, second = dims
+    if first == second or abs(first - second) == input.ndim:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}")
+    turns = {
+        0: lambda: input.clone(memory_format=contiguous_format),
+        1: lambda: input.transpose(first, second).flip((first,)),
+        2: lambda: input.flip((first, second)),
+        3: lambda: input.transpose(first, second).flip((second,)),
+    }
+    return turns[k % 4]()
+
+
+# -------------------- elements by place --------------------
+
+
+def take_along_dim(input, indices, dim):
+    if indices.dtype is not int64:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.storage_name}")
+    if dim is None:
+        return input.reshape((-1,)).gather(0, indices.reshape((-1,)))
+    if input.ndim != indices.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    wrapped = geometry.wrap_dim(dim, input.ndim)
+    own, wanted = list(input._array.shape), list(indices._array.shape)
+    own[wrapped] = wanted[wrapped] = 1
+    common = list(broadcast_shapes(tuple(own), tuple(wanted)))
+    spread = [common.copy(), common.copy()]
+    spread[0][wrapped], spread[1][wrapped] = input._array.shape[wrapped], indices._array.shape[wrapped]
+    return input.expand(tuple(spread[0])).gather(wrapped, indices.expand(tuple(spread[1])))
+
+
+def take(input, index):
+    if index.dtype is not int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.storage_name}")
+    size = input.numel()
+    if index.numel() and not size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    numbers = index.reshape((-1,))
+    wrapped = ops.where(numbers < 0, numbers + size, numbers)
+    return ops._unsafe_view(input.reshape((-1,)).index_select(0, wrapped), index._array.shape)
+
+
+def index_fill(input, dim, index, value):
+    return input.clone().index_fill_(dim, index, value)
+
+
+def index_fill_(input, dim, index, value):
+    input.transpose(0, dim)[index] = value
+    return input
+
+
+def index_copy(input, dim, index, source):
+    return input.clone().index_copy_(dim, index, source)
+
+
+def index_copy_(input, dim, index, source):
+    input.transpose(0, dim)[index] = source.transpose(0, dim)
+    return input
+
+
+def argwhere(input):
+    return input.nonzero()
+
+
+def diagflat(input, offset):
+    return diag(input.contiguous().view((-1,)), offset)
+
+
+def fill_diagonal_(input, fill_value, wrap):
+    if input.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if input.ndim > 2 and len(set(input._array.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step, shape = sum(input.stride()), input._array.shape
+    place = input.storage_offset()
+    input.as_strided((min(shape),), (step,), place).fill_(fill_value)
+    if wrap and input.ndim == 2 and shape[0] > shape[1] + 1:
+        rest = shape[0] - shape[1] - 1
+        below = input.narrow(0, shape[1] + 1, rest)
+        fill_diagonal_(below, fill_value, True)
+    return input
+
+
+# -------------------- combinations --------------------
+
+
+def combinations(input, r, with_replacement):
+    if input.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return input.new_empty((0,))
+    count = input.numel()
+    places = ops.arange(count, device=input.device)
+    grids = [places.view((1,) * axis + (count,) + (1,) * (r - 1 - axis)).expand((count,) * r) for axis in range(r)]
+    chosen = ops.ones((count,) * r, dtype=boolean, device=input.device)
+    for earlier, later in zip(grids, grids[1:]):
+        chosen = chosen & (earlier <= later if with_replacement else earlier < later)
+    return ops.stack([input.index_select(0, grid.masked_select(chosen)) for grid in grids], 1)

@@ -6,6 +6,7 @@ from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite.einsum import einsum as einsum
 from mindtorch.dispatch import ops
+from mindtorch.dtype import bool as boolean
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.tensor import Tensor
 
@@ -151,3 +152,62 @@ def tensordot(input, other, dims_self, dims_other):
     right = other.permute((*inner_other, *outer_other)).reshape((count, prod(other.size(dim) for dim in outer_other)))
     size = [input.size(dim) for dim in outer_self] + [other.size(dim) for dim in outer_other]
     return ops.mm(left, right).reshape(tuple(size))
+
+
+def ger(input, vec2):
+    return outer(input, vec2)
+
+
+def inner(input, other):
+    if not input.ndim or not other.ndim:
+        return input * other
+    if input.size(-1) != other.size(-1):
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
+        )
+    if input.ndim == other.ndim == 1:
+        return input.dot(other).view(())
+    return tensordot(input, other, (-1,), (-1,))
+
+
+def kron(input, other):
+    rank = max(input.ndim, other.ndim)
+    left = (1,) * (rank - input.ndim) + tuple(input.shape)
+    right = (1,) * (rank - other.ndim) + tuple(other.shape)
+    spread = [size for own in left for size in (own, 1)], [size for own in right for size in (1, own)]
+    product = input.reshape(tuple(spread[0])) * other.reshape(tuple(spread[1]))
+    return ops._unsafe_view(product, tuple([a * b for a, b in zip(left, right, strict=True)]))
+
+
+def matrix_power(input, n):
+    if input.ndim < 2:
+        raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
+    if n < 0:
+        raise NotImplementedError("matrix_power with a negative exponent needs the inverse, which is not implemented")
+    if n == 0:
+        return ops.zeros_like(input).copy_(ops.eye(input.size(-1), dtype=input.dtype, device=input.device))
+    result, square = None, input
+    while n:
+        if n & 1:
+            result = square if result is None else result @ square
+        n >>= 1
+        square = square @ square if n else square
+    return result.clone() if result is input else result
+
+
+def linalg_vecdot(x, y, dim):
+    if not (x.is_floating_point() or x.is_complex()):
+        raise RuntimeError(
+            "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
+            + x.dtype.storage_name.removesuffix("Tensor")
+        )
+    return (x.conj() * y).sum(dim)
+
+
+def trace(input):
+    if input.ndim != 2:
+        raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(input.ndim))
+    if input.dtype is boolean:
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
+    return input.diagonal().sum()

@@ -23,6 +23,11 @@ def nll_loss(input, target, weight, reduction, ignore_index):
     return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
 
 
+def nll_loss_out(input, target, weight, reduction, ignore_index, out):
+    total_weight = ops.empty((0,), dtype=out.dtype, device=input.device)
+    return ops.nll_loss_forward_out(input, target, weight, reduction, ignore_index, out=(out, total_weight))[0]
+
+
 def nll_loss2d(input, target, weight, reduction, ignore_index):
     return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
 

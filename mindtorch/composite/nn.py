@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 
 from mindtorch import errors
+from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.dispatch import ops
+from mindtorch.dtype import bfloat16, float16, float32
 from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import float32
 from mindtorch.tensor import Tensor
 
 # -------------------- convolution --------------------
@@ -105,6 +106,26 @@ def max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode):
 
 
 def adaptive_avg_pool2d(input, output_size):
+    _check_output_size(output_size)
+    _check_pooled(input)
+    if tuple(output_size) == (1, 1):
+        return input.mean((-1, -2), True)
+    return ops._adaptive_avg_pool2d(input, output_size)
+
+
+def adaptive_avg_pool2d_out(input, output_size, out):
+    """Whatever the strides of `out` were, they become those of the result."""
+    _check_output_size(output_size)
+    _check_pooled(input)
+    if out.dtype is not input.dtype:
+        raise RuntimeError(f"expected dtype {c_name(input._array)} for `output` but got dtype {c_name(out._array)}")
+    result = ops._adaptive_avg_pool2d(input, output_size)
+    if out.shape == result.shape:
+        out.set_(out.as_strided(result.shape, result.stride()))
+    return write_out(out, result)
+
+
+def _check_output_size(output_size: Sequence[int]) -> None:
     if len(output_size) != 2:
         raise RuntimeError("adaptive_avg_pool2d: output_size must be 2")
     if min(output_size) < 0:
@@ -113,10 +134,6 @@ def adaptive_avg_pool2d(input, output_size):
             "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 "
             f"but received {{{listed}}}"
         )
-    _check_pooled(input)
-    if tuple(output_size) == (1, 1):
-        return input.mean((-1, -2), True)
-    return ops._adaptive_avg_pool2d(input, output_size)
 
 
 def _check_pooled(input: Tensor) -> None:
@@ -267,7 +284,7 @@ _EDGES = {"reflect": _reflect, "replicate": _replicate, "circular": _wrap_around
 
 def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
     _check_attention(query, key, value, attn_mask, is_causal)
-    if query.element_size() == 2:
+    if query.dtype in (float16, bfloat16):
         wide = (tensor.to(float32) for tensor in (query, key, value))
         mask = attn_mask.to(float32) if attn_mask is not None and attn_mask.is_floating_point() else attn_mask
         return ops.scaled_dot_product_attention(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.random import permutation
+from mindtorch.backends.cpu.shuffling import permutation
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import float64, int64
@@ -17,7 +17,7 @@ from mindtorch.tensor import Tensor, wrap
 
 
 def rand(size, dtype=None, layout=None, device=None, pin_memory=None):
-    return _empty(size, dtype, layout, device, pin_memory).uniform_()
+    return rand_generator(size, None, dtype, layout, device, pin_memory)
 
 
 def rand_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None):
@@ -25,11 +25,15 @@ def rand_generator(size, generator, dtype=None, layout=None, device=None, pin_me
 
 
 def rand_out(size, out):
-    return ops.empty_out(size, out=out).uniform_()
+    return rand_generator_out(size, None, out)
+
+
+def rand_generator_out(size, generator, out):
+    return ops.empty_out(size, out=out).uniform_(generator=generator)
 
 
 def randn(size, dtype=None, layout=None, device=None, pin_memory=None):
-    return _empty(size, dtype, layout, device, pin_memory).normal_()
+    return randn_generator(size, None, dtype, layout, device, pin_memory)
 
 
 def randn_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None):
@@ -37,7 +41,11 @@ def randn_generator(size, generator, dtype=None, layout=None, device=None, pin_m
 
 
 def randn_out(size, out):
-    return ops.empty_out(size, out=out).normal_()
+    return randn_generator_out(size, None, out)
+
+
+def randn_generator_out(size, generator, out):
+    return ops.empty_out(size, out=out).normal_(generator=generator)
 
 
 def rand_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
@@ -62,27 +70,35 @@ def _empty_like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory:
 
 
 def randint(high, size, dtype=int64, layout=None, device=None, pin_memory=None):
-    return _empty(size, dtype, layout, device, pin_memory).random_(0, high)
+    return randint_low_generator(0, high, size, None, dtype, layout, device, pin_memory)
 
 
 def randint_generator(high, size, generator, dtype=int64, layout=None, device=None, pin_memory=None):
-    return _empty(size, dtype, layout, device, pin_memory).random_(0, high, generator=generator)
-
-
-def randint_out(high, size, out):
-    return ops.empty_out(size, out=out).random_(0, high)
+    return randint_low_generator(0, high, size, generator, dtype, layout, device, pin_memory)
 
 
 def randint_low(low, high, size, dtype=int64, layout=None, device=None, pin_memory=None):
-    return _empty(size, dtype, layout, device, pin_memory).random_(low, high)
+    return randint_low_generator(low, high, size, None, dtype, layout, device, pin_memory)
 
 
 def randint_low_generator(low, high, size, generator, dtype=int64, layout=None, device=None, pin_memory=None):
     return _empty(size, dtype, layout, device, pin_memory).random_(low, high, generator=generator)
 
 
+def randint_out(high, size, out):
+    return randint_low_generator_out(0, high, size, None, out)
+
+
+def randint_generator_out(high, size, generator, out):
+    return randint_low_generator_out(0, high, size, generator, out)
+
+
 def randint_low_out(low, high, size, out):
-    return ops.empty_out(size, out=out).random_(low, high)
+    return randint_low_generator_out(low, high, size, None, out)
+
+
+def randint_low_generator_out(low, high, size, generator, out):
+    return ops.empty_out(size, out=out).random_(low, high, generator=generator)
 
 
 def randint_like(input, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
@@ -102,16 +118,24 @@ def randperm_generator(n, generator, dtype=int64, layout=None, device=None, pin_
 
 
 def randperm_out(n, out):
-    return _permute(ops.empty_out((n,), out=out), n, None)
+    return randperm_generator_out(n, None, out)
+
+
+def randperm_generator_out(n, generator, out):
+    return _permute(ops.empty_out((n,), out=out), n, generator)
 
 
 def _permute(target: Tensor, n: int, generator: Generator | None) -> Tensor:
     if target.dtype is boolean:
         raise NotImplementedError("\"randperm\" not implemented for 'Bool'")
-    return target.copy_(wrap(np.array(permutation(n, generator), np.int64)))
+    return target.copy_(wrap(permutation(n, generator)))
 
 
 # -------------------- other distributions --------------------
+
+
+def bernoulli_p(input, p, generator=None):
+    return ops.empty_like(input).bernoulli_(p, generator=generator)
 
 
 def normal_tensor_tensor(mean, std, generator=None):

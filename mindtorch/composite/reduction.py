@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindtorch.dispatch import ops
+from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import Tensor
 
@@ -56,6 +57,14 @@ def log_softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
     return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False)
 
 
+def softmax_out(input: Tensor, dim: int, dtype: Dtype | None = None, *, out: Tensor) -> Tensor:
+    return ops._softmax_out(input if dtype is None else input.to(dtype), dim, False, out=out)
+
+
+def log_softmax_out(input: Tensor, dim: int, dtype: Dtype | None = None, *, out: Tensor) -> Tensor:
+    return ops._log_softmax_out(input if dtype is None else input.to(dtype), dim, False, out=out)
+
+
 # -------------------- norms and counts --------------------
 
 
@@ -67,6 +76,11 @@ def norm(input: Tensor, p: float = 2) -> Tensor:
 def norm_dim(input: Tensor, p: float | None, dim: Sequence[int], keepdim: bool = False) -> Tensor:
     _check_norm_dtype(input)
     return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim)
+
+
+def norm_dim_out(input: Tensor, p: float | None, dim: Sequence[int], keepdim: bool = False, *, out: Tensor) -> Tensor:
+    _check_norm_dtype(input)
+    return ops.linalg_vector_norm_out(input, 2 if p is None else p, dim, keepdim, out=out)
 
 
 def _check_norm_dtype(input: Tensor) -> None:
@@ -84,3 +98,105 @@ def count_nonzero(input: Tensor, dim: int | None = None) -> Tensor:
 
 def count_nonzero_dims(input: Tensor, dim: Sequence[int]) -> Tensor:
     return ops.sum(ops.ne(input, 0), dim)
+
+
+# -------------------- several statistics --------------------
+
+
+def std_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
+    return std_mean_correction(input, None, int(unbiased), False)
+
+
+def std_mean_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    return std_mean_correction(input, dim, int(unbiased), keepdim)
+
+
+def std_mean_correction(input: Tensor, dim: Dims, correction: float | None, keepdim: bool) -> tuple[Tensor, Tensor]:
+    _check_has_spread("std_mean", input)
+    return ops.std(input, dim=dim, correction=correction, keepdim=keepdim), _mean(input, dim, keepdim)
+
+
+def var_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
+    return var_mean_correction(input, None, int(unbiased), False)
+
+
+def var_mean_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    return var_mean_correction(input, dim, int(unbiased), keepdim)
+
+
+def var_mean_correction(input: Tensor, dim: Dims, correction: float | None, keepdim: bool) -> tuple[Tensor, Tensor]:
+    _check_has_spread("var_mean", input)
+    return ops.var(input, dim=dim, correction=correction, keepdim=keepdim), _mean(input, dim, keepdim)
+
+
+def _check_has_spread(name: str, input: Tensor) -> None:
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+
+
+def _mean(input: Tensor, dim: Dims, keepdim: bool) -> Tensor:
+    return ops.mean(input, tuple(range(input.ndim)) if dim is None else dim, keepdim)
+
+
+# -------------------- without NaN --------------------
+
+
+def nanmean(input: Tensor, dim: Dims, keepdim: bool, dtype: Dtype | None) -> Tensor:
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got " + input.dtype.storage_name
+        )
+    if input.is_complex():
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    dims = tuple(range(input.ndim)) if dim is None else dim
+    missing = ops.isnan(input)
+    total = ops.sum(ops.masked_fill(input, missing, 0), dims, keepdim, dtype=dtype)
+    return total / ops.sum(~missing.detach(), dims, keepdim)
+
+
+# -------------------- neighbours and order --------------------
+
+
+def msort(input: Tensor) -> Tensor:
+    return ops.sort(input, 0)[0]
+
+
+def diff(input: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    parts = [part for part in (prepend, input, append) if part is not None]
+    joined = ops.cat(parts, dim) if len(parts) > 1 else input
+    for _ in range(min(n, joined.size(dim))):
+        joined = _difference(joined, dim)
+    return joined.clone() if joined is input else joined
+
+
+def _difference(tensor: Tensor, dim: int) -> Tensor:
+    count = tensor.size(dim) - 1
+    later, earlier = tensor.narrow(dim, 1, count), tensor.narrow(dim, 0, count)
+    return ops.logical_xor(later, earlier) if tensor.dtype is boolean else later - earlier
+
+
+def trapezoid_dx(y: Tensor, dx: float, dim: int) -> Tensor:
+    if not y.size(dim):
+        return ops.zeros([size for place, size in enumerate(y.shape) if place != dim % y.ndim], dtype=y.dtype)
+    if y.dtype is boolean:
+        raise RuntimeError("trapezoid: received a bool input for `y`, but bool is not supported")
+    return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
+
+
+# -------------------- to a smaller shape --------------------
+
+
+def sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
+    shape = tuple(input.shape)
+    lead = len(shape) - len(size)
+    if lead < 0 or any(wanted not in (1, own) for wanted, own in zip(size, shape[lead:], strict=True)):
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    summed = [place for place in range(len(shape)) if place < lead or size[place - lead] != shape[place]]
+    if not summed:
+        return input
+    total = input.sum(summed, True)
+    return total.view(tuple(size)) if lead else total

@@ -177,3 +177,96 @@ def imag(input):
     if not input.is_complex():
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return ops.view_as_real(input).select(-1, 1)
+
+
+# -------------------- second names --------------------
+
+
+def swapaxes(input, axis0, axis1):
+    return input.transpose(axis0, axis1)
+
+
+def swapdims(input, dim0, dim1):
+    return input.transpose(dim0, dim1)
+
+
+def ravel(input):
+    return input.contiguous().view((-1,))
+
+
+def reshape_as(input, other):
+    return input.reshape(other._array.shape)
+
+
+# -------------------- parts at given places --------------------
+
+
+def tensor_split_sections(input, sections, dim) -> tuple[Tensor, ...]:
+    _check_splittable(input)
+    wrapped = geometry.wrap_dim(dim, input.ndim)
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    size, longer = divmod(input._array.shape[wrapped], sections)
+    edges = [part * size + min(part, longer) for part in range(sections + 1)]
+    return tuple([ops.slice(input, wrapped, low, high, 1) for low, high in zip(edges, edges[1:])])
+
+
+def tensor_split_indices(input, indices, dim) -> tuple[Tensor, ...]:
+    _check_splittable(input)
+    wrapped = geometry.wrap_dim(dim, input.ndim)
+    edges = [0, *indices, input._array.shape[wrapped]]
+    return tuple([ops.slice(input, wrapped, low, high, 1) for low, high in zip(edges, edges[1:])])
+
+
+def _check_splittable(input: Tensor) -> None:
+    if not input.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+
+
+def hsplit_sections(input, sections):
+    _check_rank("hsplit", input, 1)
+    return _split_evenly("hsplit", input, sections, 0 if input.ndim == 1 else 1)
+
+
+def hsplit_indices(input, indices):
+    _check_rank("hsplit", input, 1)
+    return tensor_split_indices(input, indices, 0 if input.ndim == 1 else 1)
+
+
+def vsplit_sections(input, sections):
+    _check_rank("vsplit", input, 2)
+    return _split_evenly("vsplit", input, sections, 0)
+
+
+def vsplit_indices(input, indices):
+    _check_rank("vsplit", input, 2)
+    return tensor_split_indices(input, indices, 0)
+
+
+def dsplit_sections(input, sections):
+    _check_rank("dsplit", input, 3)
+    return _split_evenly("dsplit", input, sections, 2)
+
+
+def dsplit_indices(input, indices):
+    _check_rank("dsplit", input, 3)
+    return tensor_split_indices(input, indices, 2)
+
+
+def _check_rank(name: str, input: Tensor, least: int) -> None:
+    if input.ndim < least:
+        plural = "dimension" if least == 1 else "dimensions"
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} {plural}, but got a tensor with {input.ndim} "
+            "dimensions!"
+        )
+
+
+def _split_evenly(name: str, input: Tensor, sections: int, dim: int) -> tuple[Tensor, ...]:
+    extent = input._array.shape[dim]
+    if not sections or extent % sections:
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {extent} is not "
+            f"divisible by the split_size {sections}!"
+        )
+    return tensor_split_sections(input, sections, dim)

@@ -7,11 +7,15 @@ import numpy as np
 
 from mindtorch.device import device
 from mindtorch.dispatch.schema import Argument
-from mindtorch.dtype import dtype
+from mindtorch.dtype import bool as bool_dtype
+from mindtorch.dtype import complex128, dtype, float64, int64
 from mindtorch.generator import Generator
 from mindtorch.layout import layout
 from mindtorch.memory_format import memory_format
 from mindtorch.tensor import Tensor
+
+# Python's types that stand for dtypes.
+PYTHON_TYPES: dict[Any, dtype] = {float: float64, int: int64, bool: bool_dtype, complex: complex128}
 
 
 def requires_grad(tensor: Tensor) -> bool:
@@ -34,12 +38,11 @@ def is_number(value: Any) -> bool:
 def is_float(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value.ndim == 0 and not value.is_complex()
-    return isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
+    return isinstance(value, (int, float, np.floating, np.integer))
 
 
 def is_dtype(value: Any) -> bool:
-    """A dtype, or one of Python's types that stand for one."""
-    return isinstance(value, dtype) or value in (float, int, bool, complex)
+    return isinstance(value, dtype) or (isinstance(value, type) and value in PYTHON_TYPES)
 
 
 _ACCEPTS: dict[str, Callable[[Any], bool]] = {

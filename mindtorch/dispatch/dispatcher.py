@@ -4,12 +4,15 @@ A generated function asks `intercepts` when anything in the process is switched 
 `call` goes through the layers in order and in the end calls the same function again, this time let through.
 """
 
+import sys
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any
 
 from mindtorch import state
 from mindtorch.dispatch import anomaly, trace
 from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
+from mindtorch.dispatch.methods import METHOD_PREFIX
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.tensor import Tensor, autograd_meta
 
@@ -29,22 +32,31 @@ def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
     if _thread.torch_function:
         overriders = overriding_arguments((*args, *kwargs.values()))
         if overriders or _thread.function_modes:
-            return handle_torch_function(function, overriders, args, kwargs)
+            return handle_torch_function(_as_it_was_called(function, sys._getframe(1)), overriders, args, kwargs)
     if trace.is_on():
         return trace.traced(_call_autograd, function, args, kwargs)
     return _call_autograd(function, args, kwargs)
+
+
+def _as_it_was_called(function: Callable, frame: FrameType | None) -> Callable:
+    """The method, if the call was written as one: that of the running function, or of its resolver, which called it."""
+    base = function.op.base
+    for caller in (frame, frame and frame.f_back):
+        if caller is not None and caller.f_code.co_name == METHOD_PREFIX + base:
+            return getattr(Tensor, base)
+    return function
 
 
 def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
     entry = function.op
     if entry.composite:
         return _let_through(function, args, kwargs)
-    if _thread.dual_level >= 0 and _thread.forward_grad_enabled and has_tangents((*args, *kwargs.values())):
+    if _thread.inference:
+        result = _call_in_inference(function, args, kwargs)
+    elif _thread.dual_level >= 0 and _thread.forward_grad_enabled and has_tangents((*args, *kwargs.values())):
         result = call_with_tangents(_let_through, function, args, kwargs)
     else:
         result = _let_through(function, args, kwargs)
-    if _thread.inference:
-        _mark_inference(result, args)
     if state.anomaly_enabled:
         anomaly.note_forward(result)
     return result
@@ -56,6 +68,17 @@ def _let_through(function: Callable, args: tuple, kwargs: dict) -> Any:
         return function(*args, **kwargs)
     finally:
         _thread.let_through = None
+
+
+def _call_in_inference(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Nothing is recorded in inference mode, not even within `enable_grad`."""
+    grad_enabled, _thread.grad_enabled = _thread.grad_enabled, False
+    try:
+        result = _let_through(function, args, kwargs)
+    finally:
+        _thread.grad_enabled = grad_enabled
+    _mark_inference(result, args)
+    return result
 
 
 def _mark_inference(result: Any, args: Iterable[Any]) -> None:

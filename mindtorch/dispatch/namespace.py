@@ -35,7 +35,7 @@ class OpOverload:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if "self" in kwargs:
             kwargs["input"] = kwargs.pop("self")
-        if self._out_names and "out" not in kwargs:
+        if self._out_names and not isinstance(kwargs.get("out"), (tuple, list)):
             kwargs["out"] = self._outs(kwargs)
         return self._entry.function(*args, **kwargs)
 

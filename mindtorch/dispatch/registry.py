@@ -7,9 +7,12 @@ The built-in backends register through the same two functions that an out-of-tre
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from mindtorch import errors
 from mindtorch.dispatch.keys import backend_named, backend_of
 from mindtorch.dispatch.schema import Schema, parse_schema
+from mindtorch.promotion import common_dtype
 
 _NUMBER_CLASSES = (int, float, bool, complex)
 
@@ -30,12 +33,16 @@ class KernelTable(dict):
         backend = backend_of(array_class)
         raise errors.no_kernel(self.op, backend.name if backend else array_class.__name__, self.backends())
 
-    def _kernel_of_first_array(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls with a number in the first place, `add(3, x)`: the first array that follows decides."""
-        for value in args:
-            if type(value) in self:
-                return self[type(value)](*args, **kwargs)
-        raise errors.no_kernel(self.op, "Undefined", self.backends())
+    def _kernel_of_first_array(self, number: Any, *args: Any, **kwargs: Any) -> Any:
+        """Calls with a number in the first place, `add(3, x)`: the first array that follows decides.
+
+        CPU kernels expect an array in that place: a number that stands alone is a 0-dim one.
+        """
+        array = next((value for value in args if type(value) in self), None)
+        if array is not None and type(array) is not np.ndarray:
+            return self[type(array)](number, *args, **kwargs)
+        dtype = common_dtype(number, args[0] if array is None else array)
+        return self[np.ndarray](np.asarray(number).astype(dtype), *args, **kwargs)
 
     def backends(self) -> list[str]:
         """The names of the backends that have a kernel."""
@@ -45,7 +52,7 @@ class KernelTable(dict):
 class OpEntry:
     """What is known about an op overload besides its code."""
 
-    __slots__ = ("name", "schema_text", "function", "jvp", "view", "composite", "differentiable", "tags")
+    __slots__ = ("name", "schema_text", "function", "jvp", "view", "composite", "differentiable", "takes_numbers", "tags")
 
     def __init__(
         self,
@@ -55,6 +62,7 @@ class OpEntry:
         view: str | None = None,
         composite: bool = False,
         differentiable: bool = False,
+        takes_numbers: bool = False,
         tags: tuple[str, ...] = (),
     ) -> None:
         self.name = schema_text.partition("(")[0]
@@ -64,6 +72,7 @@ class OpEntry:
         self.view = view
         self.composite = composite
         self.differentiable = differentiable
+        self.takes_numbers = takes_numbers
         self.tags = tags
 
     @property

@@ -47,6 +47,11 @@ class Argument:
         return "[" in self.type
 
     @property
+    def is_sized(self) -> bool:
+        """Whether this is a list such as `int[2]`, for which one value may stand."""
+        return self.is_list and not self.type.rstrip("?").endswith("[]")
+
+    @property
     def optional(self) -> bool:
         return self.type.endswith("?")
 
@@ -61,6 +66,8 @@ class Argument:
         name = "self" if self.name == "input" and self.element != "Tensor" else self.name
         if self.default is None:
             return f"{self.shown_type} {name}"
+        if self.name == "pin_memory":
+            return "bool pin_memory = False"
         return f"{self.shown_type} {name} = {_SHOWN_DEFAULTS.get(self.default, self.default)}"
 
 
@@ -90,12 +97,21 @@ class Schema:
     def full_name(self) -> str:
         return f"{self.base}.{self.overload}" if self.overload else self.base
 
-    def shown_arguments(self, takes_out: bool) -> list[str]:
+    @property
+    def out_argument(self) -> Argument:
+        """The `out=` of the Python function, which stands for the out variant too."""
+        return Argument("Tensor[]" if len(self.returns) > 1 else "Tensor", "out", "None", True, True)
+
+    def shown_arguments(self, takes_out: bool, takes_requires_grad: bool = False) -> list[str]:
         """The arguments as torch's "expected one of" lists print them; torch shows `out=` with the functional form."""
         shown = [str(argument) for argument in self.arguments if not argument.keyword_only]
         keyword_only = [str(argument) for argument in self.arguments if argument.keyword_only]
         if takes_out:
-            keyword_only.append("tuple of Tensors out = None" if len(self.returns) > 1 else "Tensor out = None")
+            names = [argument.name for argument in self.arguments if argument.keyword_only]
+            place = names.index("dtype") if "pin_memory" in names else len(names)  # in front of the options of factories
+            keyword_only.insert(place, str(self.out_argument))
+        if takes_requires_grad:
+            keyword_only.append("bool requires_grad = False")
         return [*shown, "*", *keyword_only] if keyword_only else shown
 
     def __str__(self) -> str:

@@ -2,9 +2,14 @@
 
 from typing import Any
 
+import numpy as np
+
 from mindtorch import printing
+from mindtorch._generated.ops import pointwise
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.methods import as_operator
 from mindtorch.indexing import getitem, setitem
+from mindtorch.interop import from_numpy
 from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor, as_operand, extend_tensor
 
@@ -23,12 +28,31 @@ class IndexingMethods:
         return printing.tensor_str(self, tensor_contents)
 
 
+def _is_number_or_array(value: Any) -> bool:
+    return as_operand(value) is not None or isinstance(value, np.ndarray)
+
+
+def _equal_to_array(function: Any, overloads: Any, args: tuple, kwargs: dict) -> Any:
+    """`tensor == ndarray`: of the comparisons, torch takes arrays for this one only."""
+    tensor, other = args
+    if isinstance(other, np.ndarray) and other.dtype.kind in "biufc":
+        return function(tensor, from_numpy(other))
+    return NotImplemented
+
+
+@extend_tensor
+class Equality:
+    """`x == y`."""
+
+    __eq__ = as_operator(pointwise.eq, _equal_to_array)
+
+
 @extend_tensor
 class ReflectedMethods:
     """Operators with a number on the left, and those that have no op of their own."""
 
     def __rtruediv__(self: Any, other: Any) -> Any:
-        return self.reciprocal() * other if as_operand(other) is not None else NotImplemented
+        return self.reciprocal() * other if _is_number_or_array(other) else NotImplemented
 
     def __rfloordiv__(self: Any, other: Any) -> Any:
         if as_operand(other) is None:

@@ -243,7 +243,7 @@ def test_list_of_saved_tensors(tmp_path):
             def apply(node, grad):
                 if grad is None:
                     return (None,)
-                indices = [unpack(tensor, node) for tensor in node.indices_saved]
+                indices = unpack_list(node.indices_saved, node)
                 return (multiply(grad, indices),)
         '''
     )
@@ -295,7 +295,7 @@ def test_not_implemented(tmp_path):
             def apply(node, grad):
                 if grad is None:
                     return (None,)
-                raise derivative_not_implemented("uniform: self")
+                raise no_derivative("uniform_")
         '''
     )
 

@@ -36,7 +36,10 @@ def test_factory(tmp_path):
             elif type(size) is not tuple:
                 size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
             dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
-            result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
+            try:
+                result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
+            except (AttributeError, TypeError) as error:
+                raise explained(error, zeros, (zeros,), (size,), {}) from None
             return result.requires_grad_() if requires_grad else result
         '''
     )
@@ -99,7 +102,7 @@ def test_factory_with_a_generator(tmp_path):
                     pin_memory=pin_memory,
                     requires_grad=requires_grad,
                 )
-            if generator is not None and out is None:
+            if generator is not None:
                 return rand_generator(
                     size,
                     *more_size,
@@ -114,7 +117,10 @@ def test_factory_with_a_generator(tmp_path):
                 size = (size,) + more_size
             elif type(size) is not tuple:
                 size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
-            result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+            try:
+                result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+            except (AttributeError, TypeError) as error:
+                raise explained(error, rand, (rand,), (size,), {}) from None
             return result.requires_grad_() if requires_grad else result
         '''
     )

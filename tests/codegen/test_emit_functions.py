@@ -270,7 +270,10 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                         node.weight_saved = save(weight)
                     if weight_edge:
                         node.self_saved = save(input)
-            return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)
+            try:
+                return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)
+            except (AttributeError, TypeError) as error:
+                raise explained(error, scale, (scale,), (input, weight, factor), {}) from None
         '''
     )
 
@@ -292,7 +295,7 @@ def test_several_named_results(tmp_path):
     files = emit_project(tmp_path, ops, derivatives)
     assert definition(files, "generated/ops/reduction.py", "max") == expected(
         '''
-        def max(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
+        def max(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
             """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
             if axis is not None:
                 dim = axis
@@ -304,6 +307,8 @@ def test_several_named_results(tmp_path):
                 return max_out(input, dim, keepdim, out=out)
             if type(dim) is not int:
                 dim = int_of(dim, "max", "dim", 2)
+            if keepdim and keepdim is not True:
+                keepdim = bool_of(keepdim, "max", "keepdim", 3)
             try:
                 input_array = input._array
             except AttributeError:
@@ -325,10 +330,14 @@ def test_several_named_results(tmp_path):
         '''
         def max_out(input, dim, keepdim=False, *, out):
             """max.dim_out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-            if state.interceptors and intercepts(max_out, input, *out):
+            if state.interceptors and intercepts(max_out, input, out):
                 return call(max_out, input, dim, keepdim, out=out)
             if type(dim) is not int:
                 dim = int_of(dim, "max", "dim", 2)
+            if keepdim and keepdim is not True:
+                keepdim = bool_of(keepdim, "max", "keepdim", 3)
+            if type(out) is not list and not isinstance(out, (list, tuple)):
+                return raise_bad_argument(max_out, input, dim, keepdim, out=out)
             try:
                 input_array = input._array
                 out_arrays = tuple([tensor._array for tensor in out])
@@ -372,6 +381,8 @@ def test_results_that_may_be_missing(tmp_path):
             """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
             if state.interceptors and intercepts(norm_grads, input, other):
                 return call(norm_grads, input, other, output_mask)
+            if output_mask and output_mask is not True:
+                output_mask = bool_of(output_mask, "norm_grads", "output_mask", 3)
             try:
                 input_array = input._array
                 other_array = other._array
@@ -409,8 +420,12 @@ def test_a_list_of_tensors(tmp_path):
             """cat(Tensor[] tensors, int dim=0) -> Tensor"""
             if axis is not None:
                 dim = axis
-            if state.interceptors and intercepts(cat, *tensors):
+            if state.interceptors and intercepts(cat, tensors):
                 return call(cat, tensors, dim)
+            if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+                return raise_bad_argument(cat, tensors, dim)
+            if not tensors:
+                raise empty_tensor_list("cat")
             if type(dim) is not int:
                 dim = int_of(dim, "cat", "dim", 2)
             try:
@@ -445,8 +460,10 @@ def test_a_list_of_optional_tensors(tmp_path):
         '''
         def index(input, indices):
             """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
-            if state.interceptors and intercepts(index, input, *indices):
+            if state.interceptors and intercepts(index, input, indices):
                 return call(index, input, indices)
+            if type(indices) is not list and not isinstance(indices, (list, tuple)):
+                return raise_bad_argument(index, input, indices)
             try:
                 input_array = input._array
                 indices_arrays = [None if tensor is None else tensor._array for tensor in indices]

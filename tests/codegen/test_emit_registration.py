@@ -43,9 +43,9 @@ def test_rows_and_kernels(tmp_path):
     assert definition(files, "generated/registry/pointwise.py", "OPS") == expected(
         """
         OPS = (
-            (SCHEMAS["mul.Tensor"], functions.mul, {"jvp": forward_ad.mul, "differentiable": True}),
-            (SCHEMAS["mul_.Tensor"], functions.mul_, {"jvp": forward_ad.mul, "differentiable": True}),
-            (SCHEMAS["mul.out"], functions.mul_out, {}),
+            (SCHEMAS["mul.Tensor"], functions.mul, {"jvp": forward_ad.mul, "differentiable": True, "takes_numbers": True}),
+            (SCHEMAS["mul_.Tensor"], functions.mul_, {"jvp": forward_ad.mul, "differentiable": True, "takes_numbers": True}),
+            (SCHEMAS["mul.out"], functions.mul_out, {"takes_numbers": True}),
             (SCHEMAS["square"], functions.square, {"composite": True}),
             (SCHEMAS["square_"], functions.square_, {"composite": True}),
             (SCHEMAS["square.out"], functions.square_out, {"composite": True}),
@@ -152,11 +152,11 @@ def test_methods_and_operators(tmp_path):
         class PointwiseMethods:
             """Methods and operators of the pointwise ops."""
 
-            mul = pointwise_ops.mul
+            mul = as_method(pointwise_ops.mul)
             __mul__ = as_operator(pointwise_ops.mul)
-            mul_ = pointwise_ops.mul_
+            mul_ = as_method(pointwise_ops.mul_)
             __imul__ = as_operator(pointwise_ops.mul_)
-            eq = pointwise_ops.eq
+            eq = as_method(pointwise_ops.eq)
             __eq__ = as_operator(pointwise_ops.eq)
 
             def where(self, condition, other):

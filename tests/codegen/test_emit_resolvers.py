@@ -26,12 +26,16 @@ def test_what_is_given_decides(tmp_path):
                 dim = axis
             if keepdims is not None:
                 keepdim = keepdims
-            if dim is not ...:
-                return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
-            if not keepdim and out is None:
-                return sum_default(input, dtype=dtype)
-            given = [value for value in (input, dim, keepdim) if value is not ... and value is not None]
-            return raise_no_overload((sum_default, sum_dim_IntList), given, {})
+            try:
+                if dim is not ...:
+                    return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
+                if not keepdim and out is None:
+                    return sum_default(input, dtype=dtype)
+            except TypeError as error:
+                raise explained(
+                    error, sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out}
+                ) from None
+            return raise_no_overload(sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out})
         '''
     )
 
@@ -56,12 +60,14 @@ def test_types_decide_and_operators_may_fail(tmp_path):
             """eq.Tensor(Tensor self, Tensor other) -> Tensor
             eq.Scalar(Tensor self, Scalar other) -> Tensor
             """
-            if isinstance(other, Tensor):
-                return eq_Tensor(input, other)
-            if as_operand(other) is not None:
-                return eq_Scalar(input, other)
-            given = [value for value in (input, other) if value is not ... and value is not None]
-            return _reject((eq_Tensor, eq_Scalar), given, {})
+            try:
+                if isinstance(other, Tensor):
+                    return eq_Tensor(input, other)
+                if as_operand(other) is not None:
+                    return eq_Scalar(input, other)
+            except TypeError as error:
+                raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {}) from None
+            return _reject(eq, (eq_Tensor, eq_Scalar), (input, other), {})
         '''
     )
 
@@ -98,14 +104,18 @@ def test_one_position_with_two_names(tmp_path):
                 keepdim = keepdims
             if isinstance(dim, Tensor):
                 other, dim = dim, ...
-            if other is not ... and not keepdim and out is None:
-                return max_other(input, other)
-            if dim is not ...:
-                return max_dim(input, dim, keepdim, out=out)
-            if not keepdim and out is None:
-                return max_default(input)
-            given = [value for value in (input, dim, keepdim, other) if value is not ... and value is not None]
-            return raise_no_overload((max_other, max_default, max_dim), given, {})
+            try:
+                if other is not ... and not keepdim and out is None:
+                    return max_other(input, other)
+                if dim is not ...:
+                    return max_dim(input, dim, keepdim, out=out)
+                if not keepdim and out is None:
+                    return max_default(input)
+            except TypeError as error:
+                raise explained(
+                    error, max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out}
+                ) from None
+            return raise_no_overload(max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out})
         '''
     )
 
@@ -127,10 +137,13 @@ def test_like_range(tmp_path):
             """arange(Scalar end) -> Tensor
             arange.start(Scalar start, Scalar end) -> Tensor
             """
-            if start is ... or end is ...:
-                given = [value for value in (start, end) if value is not ...]
-                return arange_default(*given)
-            return arange_start(start, end)
+            try:
+                if start is ... or end is ...:
+                    given = [value for value in (start, end) if value is not ...]
+                    return arange_default(*given)
+                return arange_start(start, end)
+            except TypeError as error:
+                raise explained(error, arange, (arange_default, arange_start), (start, end), {}) from None
         '''
     )
 
@@ -157,6 +170,6 @@ def test_positions_that_clash(tmp_path):
             for overload in (var_default, var_dim):
                 if fits_signature(overload.op, args, kwargs):
                     return overload(*args, **kwargs)
-            return raise_no_overload((var_default, var_dim), args, kwargs)
+            return raise_no_overload(var, (var_default, var_dim), args, kwargs)
         '''
     )

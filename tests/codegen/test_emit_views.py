@@ -27,7 +27,7 @@ def test_view_with_separate_ints(tmp_path):
             if type(size) is int:
                 size = (size,) + more_size
             elif type(size) is not tuple:
-                size = ints_of((size,) + more_size if more_size else size, "view", "size", 1)
+                size = ints_of((size,) + more_size if more_size else size, "view", "size", 2)
             try:
                 input_array = input._array
             except AttributeError:
@@ -36,7 +36,10 @@ def test_view_with_separate_ints(tmp_path):
             if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
                 node = nodes.ViewBackward0((edge,))
                 node.self_shape = input_array.shape
-            return view_of(input, _view_kernels[type(input_array)](input_array, size), node, (view, (size,)))
+            try:
+                return view_of(input, _view_kernels[type(input_array)](input_array, size), node, (view, (size,)))
+            except (AttributeError, TypeError) as error:
+                raise explained(error, view, (view,), (input, size), {}) from None
         '''
     )
 
@@ -170,9 +173,9 @@ def test_op_that_only_writes(tmp_path):
             if state.interceptors and intercepts(uniform_, input):
                 return call(uniform_, input, from_, to, generator=generator)
             if type(from_) is not float:
-                from_ = float_of(from_, "uniform_", "from", 1)
+                from_ = float_of(from_, "uniform_", "from", 2)
             if type(to) is not float:
-                to = float_of(to, "uniform_", "to", 2)
+                to = float_of(to, "uniform_", "to", 3)
             try:
                 input_array = input._array
             except AttributeError:

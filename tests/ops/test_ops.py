@@ -13,6 +13,7 @@ from tests.harness import (
     differentiable_arguments,
     dtypes_of,
     function_of,
+    inplace_samples,
     outcome,
     result_difference,
     sampled_ops,
@@ -81,14 +82,15 @@ def test_inplace_agrees(op):
     """Where the in-place variant runs, it writes what the functional form returns, and bumps the version once."""
     form = variant(op, "inplace")
     ran = 0
-    for sample in samples_of(op, usual_dtype(op)):
-        written, args = run(form, sample)
+    for sample, inplace in zip(samples_of(op, usual_dtype(op)), inplace_samples(form, usual_dtype(op)), strict=True):
+        written, args = run(form, inplace)
         returned, _ = run(op, sample)
         if written.error is not None or returned.error is not None:
             continue
         ran += 1
         assert written.result is args[0]
-        assert args[0]._version == 1
+        before = arguments_of(torch, inplace.args[0])
+        assert args[0]._version == 1 or torch.equal(args[0], before), "written to, and the version is the old one"
         expected = [tensor.to(args[0].dtype) for tensor in tensors_in(torch, returned.result)]
         text = result_difference(torch, torch, tensors_in(torch, args[0]), expected, strides=False)
         assert text is None, f"{describe(sample)}: {text}"
@@ -154,49 +156,76 @@ def test_meta_agrees(op):
 DIFFERENTIABLE = [op for op in OPS if differentiable_arguments(op) and op.dtypes != "integral"]
 
 
+DOUBLE = (torch.float64, torch.complex128)
+
+
 def without_overlap(value):
     """Elements in one place of memory cannot change one by one, as finite differences want it."""
     if isinstance(value, TensorSpec):
-        return plain(value) if value.layout == "expanded" else value
+        return replace(value, layout="plain") if value.layout == "expanded" else value
     return [without_overlap(item) for item in value] if isinstance(value, list) else value
 
 
-def checkable(op, dtype="float64"):
-    """Samples as (function of the tensors that have gradients, those tensors)."""
-    for sample in samples_of(op, dtype):
+def function_in(op, args, kwargs, inputs):
+    """The op as a function of the tensors that have gradients. What is written in place is a copy."""
+
+    def function(*replacements):
+        places = {id(old): new for old, new in zip(inputs, replacements, strict=True)}
+
+        def swap(value):
+            if isinstance(value, torch.Tensor):
+                return places.get(id(value), value)
+            return [swap(item) for item in value] if isinstance(value, list) else value
+
+        given = [swap(value) for value in args]
+        if op.kind == "inplace":
+            given[0] = given[0].clone()
+        result = function_of(torch, op)(*given, **{name: swap(value) for name, value in kwargs.items()})
+        return tuple(t for t in tensors_in(torch, result) if t.is_floating_point() or t.is_complex())
+
+    return function
+
+
+def checkable(op):
+    """Samples in double precision as (function of the tensors that have gradients, those tensors)."""
+    for sample in samples_of(op, "float64" if "float64" in dtypes_of(op) else "complex128"):
         args = arguments_of(torch, [without_overlap(arg) for arg in sample.args], True)
         kwargs = arguments_of(torch, sample.kwargs, True)
         inputs = [tensor for tensor in tensors_in(torch, [args, kwargs]) if tensor.requires_grad]
-        if not inputs or any(tensor.numel() == 0 for tensor in inputs):
+        if not inputs or any(tensor.numel() == 0 or tensor.dtype not in DOUBLE for tensor in inputs):
             continue
+        function = function_in(op, args, kwargs, inputs)
+        if not any(is_left_out(op, sample) for is_left_out in LEFT_OUT) and is_regular(function, inputs):
+            yield sample, function, inputs
 
-        def function(*replacements, args=args, kwargs=kwargs, inputs=inputs):
-            places = {id(old): new for old, new in zip(inputs, replacements, strict=True)}
 
-            def swap(value):
-                if isinstance(value, torch.Tensor):
-                    return places.get(id(value), value)
-                return [swap(item) for item in value] if isinstance(value, list) else value
+def is_regular(function, inputs):
+    """Whether all results have gradients, and are double precision and finite in a neighbourhood."""
+    found = outcome(function, inputs, {})
+    if found.error is not None or not all(each.requires_grad and each.dtype in DOUBLE for each in found.result):
+        return False
+    steps = ([tensor.detach() + step for tensor in inputs] for step in (-1e-6, 0, 1e-6))
+    return all(bool(result.isfinite().all()) for moved in steps for result in function(*moved))
 
-            result = function_of(torch, op)(*[swap(v) for v in args], **{k: swap(v) for k, v in kwargs.items()})
-            return tuple(t for t in tensors_in(torch, result) if t.is_floating_point() or t.is_complex())
 
-        yield sample, function, inputs
+# What has no gradient by definition.
+LEFT_OUT = (
+    lambda op, sample: op.name == "embedding" and len(sample.args) > 2,  # the row of the padding gets none
+    lambda op, sample: (  # a source larger than the index: an error in torch, too
+        op.name in ("scatter.src", "scatter_add") and sample.args[2].data.shape != sample.args[3].data.shape
+    ),
+)
 
 
 @pytest.mark.parametrize("op", DIFFERENTIABLE, ids=names(DIFFERENTIABLE))
 def test_gradient_matches_finite_differences(op):
     """First derivatives, backward and forward mode, against finite differences."""
     for sample, function, inputs in checkable(op):
-        if not all(tensor.requires_grad for tensor in function(*inputs)):
-            continue
-        assert torch.autograd.gradcheck(function, inputs, fast_mode=True, nondet_tol=1e-10), describe(sample)
+        assert torch.autograd.gradcheck(function, inputs, nondet_tol=1e-10, check_forward_ad=True), describe(sample)
 
 
 @pytest.mark.parametrize("op", DIFFERENTIABLE, ids=names(DIFFERENTIABLE))
 def test_second_gradient_matches_finite_differences(op):
     """Second derivatives against finite differences of the first."""
     for sample, function, inputs in list(checkable(op))[:4]:
-        if not all(tensor.requires_grad for tensor in function(*inputs)):
-            continue
-        assert torch.autograd.gradgradcheck(function, inputs, fast_mode=True, nondet_tol=1e-10), describe(sample)
+        assert torch.autograd.gradgradcheck(function, inputs, nondet_tol=1e-10), describe(sample)

@@ -13,6 +13,7 @@ from tests.harness import (
     dtypes_of,
     error_difference,
     function_of,
+    inplace_samples,
     model,
     outcome,
     result_difference,
@@ -56,6 +57,12 @@ def report(op, problems):
     assert not problems, f"{op.name}: {len(problems)} differences\n" + "\n".join(problems[:8])
 
 
+SUMS_OF_PRODUCTS = {
+    *("conv1d", "conv2d", "conv3d", "conv1d.padding", "conv2d.padding", "conv3d.padding"),
+    *("conv_transpose2d.input", "convolution"),
+}
+
+
 @pytest.mark.parametrize("dtype", EVERY_DTYPE)
 @pytest.mark.parametrize("op", OPS, ids=names(OPS))
 def test_forward(op, dtype):
@@ -63,7 +70,8 @@ def test_forward(op, dtype):
     problems = []
     for sample in samples_of(op, dtype):
         (actual, *_), (expected, *_) = both(op, sample)
-        text = outcome_difference(actual, expected) or view_difference(actual.result, expected.result)
+        text = outcome_difference(actual, expected, cancels=op.name in SUMS_OF_PRODUCTS)
+        text = text or view_difference(actual.result, expected.result)
         if text:
             problems.append(f"  ({describe(sample)}): {text}")
     report(op, problems)
@@ -84,7 +92,7 @@ def test_inplace(op, dtype):
     """The in-place variant: the written tensor, the returned object, the version counter, the error."""
     op = variant(op, "inplace")
     problems = []
-    for sample in samples_of(model().ops[op.derived_from], dtype):
+    for sample in inplace_samples(op, dtype):
         if isinstance(sample.args[0], (int, float)):
             continue
         (actual, args, _), (expected, peer_args, _) = both(op, sample)
@@ -120,10 +128,25 @@ def test_out(op, dtype):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)
                     results.append(outcome(function_of(T, form), args, kwargs))
+            if (op.name, kind) in TORCH_BUGS and results[0].error is None:
+                continue
             loose = 1e4 if kind == "float64" else 1.0  # computed in the inputs' dtype, then widened
             if text := outcome_difference(*results, tolerance=loose):
                 problems.append(f"  ({describe(sample)}) into {kind}: {text}")
     report(op, problems)
+
+
+# Where torch's own out= is wrong: it leaves `out` unwritten, or fills a strided one in the order of memory.
+TORCH_BUGS = {
+    ("gelu", "laid out"),
+    ("gelu_backward", "float64"),  # an internal error of its oneDNN kernel
+    ("_softmax", "laid out"),
+    ("_softmax_backward_data", "laid out"),
+    ("_log_softmax", "laid out"),
+    ("_log_softmax_backward_data", "laid out"),
+    ("binary_cross_entropy", "empty"),
+    ("binary_cross_entropy", "laid out"),
+}
 
 
 def without_dtype(sample):

@@ -153,7 +153,9 @@ def clamp(x: Array, low: Array, high: Array, out: Array | None = None) -> Array:
 
 
 def relu(x: Array, out: Array | None = None) -> Array:
-    return np.maximum(x, _ZEROS[x.dtype], out) if x.size <= BLOCK else at_least(x, _ZEROS[x.dtype], out)
+    if out is None and x.size <= BLOCK:
+        return np.maximum(x, _ZEROS[x.dtype])
+    return at_least(x, _ZEROS[x.dtype], out)
 
 
 def _limited(x: Array, limits: Limits, out: Array | None) -> Array:

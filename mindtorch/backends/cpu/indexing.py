@@ -1,5 +1,7 @@
 """Indexing kernels: elements picked by index or mask, written by index or mask, and the backward of views."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mindtorch import iterator
@@ -15,7 +17,7 @@ from mindtorch.backends.cpu.advanced import (
     resolve,
     result_shape,
 )
-from mindtorch.backends.cpu.casting import check_same, checked_number, deliver, deliver_same
+from mindtorch.backends.cpu.casting import cast, check_same, checked_number, deliver, deliver_same
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.joining import cat as cat
 from mindtorch.backends.cpu.joining import flip as flip
@@ -55,6 +57,8 @@ def index(input, indices, out=None):
 
 
 def index_put(input, indices, values, accumulate=False, out=None):
+    if values.size == 1 and not accumulate and _is_one_mask(indices):
+        values = cast(values.reshape(()), input.dtype)
     if input.dtype != values.dtype:
         raise RuntimeError(
             f"Index put requires the source and destination dtypes match, got {scalar_name(input)} for the destination "
@@ -72,6 +76,12 @@ def index_put(input, indices, values, accumulate=False, out=None):
     except (IndexError, ValueError):
         check_nothing_is_picked(input.shape, resolved)
     return target
+
+
+def _is_one_mask(indices: Sequence[Array | None]) -> bool:
+    """Whether an index list is a mask for some dimensions; a mask takes one number of any dtype, as `masked_fill`."""
+    given = [index for index in indices if index is not None]
+    return len(given) == 1 and given[0].dtype is _BOOL
 
 
 def _check_values(values: Array, shape: tuple[int, ...]) -> None:

@@ -32,7 +32,8 @@ def cat(tensors, dim=0, out=None):
             except ValueError:
                 pass  # sizes that don't fit, or that torch forgives
             else:
-                if 1 not in result.shape and result.size:
+                shape = result.shape
+                if 1 not in shape and 0 not in shape:
                     return result
     return _cat(tensors, dim, out)
 

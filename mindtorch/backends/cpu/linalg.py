@@ -8,15 +8,17 @@ import numpy as np
 from mindtorch.backends import geometry
 from mindtorch.backends.cpu.casting import deliver, deliver_same
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name, times
+from mindtorch.backends.cpu.elementwise import SHORT_CUT_FAILED
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.quiet import quiet, run_quietly
+from mindtorch.promotion import FLOAT
 
 Array = np.ndarray
 Product = Callable[[Array, Array], Array]
 
 
 def _dot(a: Array, b: Array) -> Array:
-    return a.dot(b)
+    return quiet(a.dot, b)
 
 
 def _multiplied(product: Product, a: Array, b: Array) -> Array:
@@ -34,9 +36,11 @@ def _batched(a: Array, b: Array) -> Array:
 
 
 def mm(input, mat2, out=None):
-    if out is None and input.dtype is mat2.dtype and input.dtype.kind in "fc" and input.ndim == mat2.ndim == 2:
-        if input.itemsize > 2 and input.shape[1] == mat2.shape[0]:
-            return input.dot(mat2)
+    if out is None and (input.dtype is FLOAT is mat2.dtype) and input.ndim == 2 == mat2.ndim:
+        try:
+            return run_quietly(input.dot, mat2)
+        except SHORT_CUT_FAILED:
+            pass
     _check_mm(input, mat2)
     return deliver_same(_multiplied(_dot, input, mat2), out)
 

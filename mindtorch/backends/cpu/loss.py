@@ -7,8 +7,9 @@ from math import prod
 import numpy as np
 
 from mindtorch.backends.cpu import checks
-from mindtorch.backends.cpu.precision import deliver, deliver_all, deliver_cast, widen
+from mindtorch.backends.cpu.precision import check_out, deliver, deliver_all, deliver_cast, widen
 from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.iterator import check_result_dtype
 
 NONE, MEAN, SUM = 0, 1, 2
 
@@ -19,13 +20,17 @@ _SMALLEST = 1e-12  # and the denominator of its gradient
 
 
 def nll_loss_forward(input, target, weight, reduction, ignore_index, out=None):
-    _check_nll(input, target, weight)
+    _check_nll_shapes(input, target, weight)
+    if out is not None:
+        check_out(out[0], input)
+    _check_nll_dtypes(input, target, weight, "nll_loss_out_frame")
     losses, weights = _nll_terms(widen(input), target, widen(weight), ignore_index)
     return deliver_all(_reduce_nll(losses, weights, reduction, input.ndim == 1), input, out)
 
 
 def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
-    _check_nll(input, target, weight)
+    _check_nll_shapes(input, target, weight)
+    _check_nll_dtypes(input, target, weight, "nll_loss_out_frame")
     if reduction == NONE and input.ndim == 2:
         _check_shape(grad_output, target.shape)
     elif grad_output.ndim > 1 or grad_output.size != 1:
@@ -116,7 +121,7 @@ def _nll_gradient(
     return deliver(result.reshape(input.shape), input, out)
 
 
-def _check_nll(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
+def _check_nll_shapes(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
     if not 0 < input.ndim <= 2:
         raise RuntimeError("input tensor should be 1D or 2D")
     if target.ndim > 1:
@@ -131,7 +136,6 @@ def _check_nll(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None)
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
             f"shape: {list(weight.shape)}"
         )
-    _check_nll_dtypes(input, target, weight, "nll_loss_out_frame")
 
 
 def _check_nll2d(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
@@ -169,7 +173,7 @@ def _check_shape(array: np.ndarray, shape: tuple[int, ...]) -> None:
 
 
 def mse_loss(input, target, reduction, out=None):
-    _check_operands(input, target, "mse_cpu")
+    _check_operands(input, target, "mse_cpu", out)
     return quiet(_finish, _square(_difference(input, target)), reduction, _result_like(input, target), out)
 
 
@@ -186,7 +190,7 @@ def _mse_gradient(
 
 
 def smooth_l1_loss(input, target, reduction, beta, out=None):
-    _check_operands(input, target, "smooth_l1_cpu")
+    _check_operands(input, target, "smooth_l1_cpu", out)
     return quiet(_smooth_l1, input, target, reduction, beta, out)
 
 
@@ -223,6 +227,7 @@ def _smooth_l1_gradient(
 
 
 def binary_cross_entropy(input, target, weight, reduction, out=None):
+    _check_same_dtype(input, out)
     checks.expect_float(input, "binary_cross_entropy")
     _check_same_dtype(input, target, weight)
     _check_probabilities(input, "input")
@@ -293,7 +298,9 @@ def _promoted(input: np.ndarray, target: np.ndarray) -> np.dtype:
     return max(input.dtype, target.dtype, key=lambda dtype: dtype.itemsize)
 
 
-def _check_operands(input: np.ndarray, target: np.ndarray, kernel: str) -> None:
+def _check_operands(input: np.ndarray, target: np.ndarray, kernel: str, out: np.ndarray | None) -> None:
+    if out is not None:
+        check_result_dtype(_promoted(input, target), out.dtype)
     if not (checks.is_float(input) or checks.is_float(target)):
         raise checks.not_implemented(kernel, input)
 

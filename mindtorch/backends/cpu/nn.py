@@ -12,8 +12,9 @@ import numpy as np
 from mindtorch.backends.cpu import checks, normalization, pooling, random
 from mindtorch.backends.cpu.convolution import Geometry, add_bias, correlate, correlate_weight, scatter
 from mindtorch.backends.cpu.convolution_checks import check_input, geometry_of
-from mindtorch.backends.cpu.precision import Arrays, deliver, deliver_all, widen
+from mindtorch.backends.cpu.precision import Arrays, check_out, deliver, deliver_all, widen
 from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.strided import empty_like
 from mindtorch.lazy import lazy
 
 scipy_sparse = lazy("scipy.sparse")
@@ -70,9 +71,11 @@ def _convolution_grads(
 
 
 def max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out=None):
+    window = pooling.window_of(input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode)
+    if out is not None:
+        check_out(out[0], input)
     if input.dtype.kind in "bc":
         raise checks.not_implemented("max_pool2d", input)
-    window = pooling.window_of(input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode)
     values, indices = quiet(pooling.maximum, widen(input), window)
     if out is None:
         return deliver(values, input), indices
@@ -93,6 +96,7 @@ def avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad
     window, divisor = _average_window(
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
+    _check_averaged(input, out)
     return deliver(quiet(pooling.average, widen(input), window, divisor), input, out)
 
 
@@ -102,6 +106,7 @@ def avg_pool2d_backward(
     window, divisor = _average_window(
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
+    _check_averaged(input, out)
     return deliver(quiet(pooling.spread, widen(grad_output), input.shape, window, divisor), input, out)
 
 
@@ -114,18 +119,22 @@ def _average_window(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> tuple[pooling.Window, np.ndarray | int]:
-    if not (checks.is_float(input) or input.dtype == np.int64):
-        raise checks.not_implemented("avg_pool2d", input)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     window = pooling.window_of(input, "avg_pool2d", kernel_size, stride, padding, [1], ceil_mode)
     return window, pooling.divisor_of(window, input.shape[-2:], count_include_pad, divisor_override)
 
 
-def adaptive_avg_pool2d(input, output_size, out=None):
+def _check_averaged(input: np.ndarray, out: np.ndarray | None) -> None:
+    check_out(out, input)
+    if not (checks.is_float(input) or input.dtype == np.int64):
+        raise checks.not_implemented("avg_pool2d", input)
+
+
+def adaptive_avg_pool2d(input, output_size):
     checks.expect_float(input, "adaptive_avg_pool2d")
     pooled = quiet(pooling.adaptive_average, widen(input), tuple(output_size))
-    return deliver(np.ascontiguousarray(pooled), input, out)
+    return deliver(np.ascontiguousarray(pooled), input)
 
 
 def adaptive_avg_pool2d_backward(grad_output, input):
@@ -292,16 +301,24 @@ def _sum_rows(grad: np.ndarray, rows: np.ndarray, share: np.ndarray, count: int)
 
 
 def native_dropout(input, p, train):
+    mask = empty_like(input, np.dtype(bool))
     if input.size == 0:
-        return input.copy(), np.empty(input.shape, bool)
+        return input.copy(), mask
     if train is False:
-        return input.copy(), np.ones(input.shape, bool)
-    mask = np.empty(input.shape, bool)
+        mask.fill(True)
+        return _copied(input), mask
     random.bernoulli_float(mask, 1 - p)
     if not checks.is_float(input):
         raise RuntimeError(f"result type Float can't be cast to the desired output type {checks.scalar_name(input)}")
     scale = 0.0 if p == 1 else 1 / (1 - p)
-    return deliver(quiet(np.multiply, widen(input) * mask, np.float32(scale)), input), mask
+    return _copied(deliver(quiet(np.multiply, widen(input) * mask, np.float32(scale)), input)), mask
+
+
+def _copied(input: np.ndarray) -> np.ndarray:
+    """A copy with the strides that a new tensor like this one has."""
+    result = empty_like(input)
+    np.copyto(result, input)
+    return result
 
 
 # -------------------- padding --------------------

@@ -41,6 +41,7 @@ from mindtorch.backends.cpu.refusals import (
     not_implemented,
     refused,
 )
+from mindtorch.iterator import needs_resize
 from mindtorch.promotion import (
     BOOL,
     INTEGRAL,
@@ -81,14 +82,14 @@ _SUBTRACT_SCALED = Op(loops(arithmetic.subtract_scaled, NUMBERS), exact_numbers=
 
 
 def add(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:
-    if _is_one(alpha, input, other):
+    if alpha == 1 and type(alpha) is int or _is_one(alpha, input, other):
         return _add(input, other, out)
     return compute(_ADD_SCALED, (input, other), out, alpha)
 
 
 def sub(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:
     _check_subtraction(input, other)
-    if _is_one(alpha, input, other):
+    if alpha == 1 and type(alpha) is int or _is_one(alpha, input, other):
         return _subtract(input, other, out)
     return compute(_SUBTRACT_SCALED, (input, other), out, alpha)
 
@@ -195,11 +196,21 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
 
 
 def _power_of_number(base: Number, exponent: Array, out: Array | None) -> Array:
-    """The result is row-major whatever the exponent's strides are."""
+    """The result is row-major whatever the exponent's strides are. Powers of 1 are 1 in any dtype of `out`."""
+    is_one = base == 1 and not isinstance(base, bool)
     if out is None:
         out = np.empty(exponent.shape, common_dtype(base, exponent))
-    is_one = base == 1 and not isinstance(base, bool)
-    return compute(_FIRST_POWERS[0] if is_one else _POW, (base, exponent), out)
+    elif is_one:
+        out = _row_major(out, exponent.shape)
+    if is_one:
+        out[...] = 1
+        return out
+    return compute(_POW, (base, exponent), out)
+
+
+def _row_major(out: Array, shape: tuple[int, ...]) -> Array:
+    """`out`, or a row-major array of its dtype when it has another shape."""
+    return np.empty(shape, out.dtype) if needs_resize(out, shape) else out
 
 
 _RECIPROCALS = loops(arithmetic.reciprocal, _FLOAT_OR_COMPLEX)
@@ -239,8 +250,8 @@ conj_physical = unary(Op(loops(arithmetic.copy, REAL) | loops(np.conjugate, COMP
 
 def angle(input: Array, out: Array | None = None) -> Array:
     """The angles of complex numbers come row-major whatever the strides of the numbers are."""
-    if out is None and input.dtype in COMPLEX:
-        out = np.empty(input.shape, real_of(input.dtype))
+    if input.dtype in COMPLEX:
+        out = np.empty(input.shape, real_of(input.dtype)) if out is None else _row_major(out, input.shape)
     return _angle(input, out)
 
 
@@ -249,7 +260,7 @@ def abs(input: Array, out: Array | None = None) -> Array:
         return _abs(input, out)
     if out is input:
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return _abs_of_complex(input, out)
+    return _abs_of_complex(input, None if out is None else _row_major(out, input.shape))
 
 
 # -------------------- functions of real and complex numbers --------------------

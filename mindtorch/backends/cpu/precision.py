@@ -19,11 +19,14 @@ def widen(array: np.ndarray | None) -> np.ndarray | None:
 
 def deliver(array: np.ndarray, like: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """A computed array as the result: in the dtype of an input, or written to out, which must be of that dtype."""
-    if out is None:
-        return np.asarray(array, like.dtype)
-    if out.dtype != like.dtype:
-        raise RuntimeError(f"Expected out tensor to have dtype {c_name(like)}, but got {c_name(out)} instead")
+    check_out(out, like)
     return deliver_cast(array, like, out)
+
+
+def check_out(out: np.ndarray | None, like: np.ndarray) -> None:
+    """For the kernels that write to an out of one dtype only."""
+    if out is not None and out.dtype != like.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {c_name(like)}, but got {c_name(out)} instead")
 
 
 def deliver_cast(array: np.ndarray, like: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

@@ -4,6 +4,7 @@ Elements are filled in the order in which they lie in memory, not in index order
 """
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,21 @@ from mindtorch.backends import geometry
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name
 from mindtorch.backends.cpu.fused import fused_multiply_add
-from mindtorch.backends.cpu.normal import BLOCK, normal_from_pairs, transform_blocks
-from mindtorch.generator import Generator, default_generator
+from mindtorch.backends.cpu.normal import BLOCK, combine, normal_from_pairs, points, radii, transform_blocks
+from mindtorch.generator import Generator, Window, default_generator
+from mindtorch.iterator import needs_resize
 
 Array = np.ndarray
 
 _FLOAT_KINDS = "fV"  # bfloat16 is of NumPy's kind V
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SINGLE_BITS = np.uint64((1 << 24) - 1)
 _DOUBLE_BITS = np.uint64((1 << 53) - 1)
+_SINGLE_STEP, _DOUBLE_STEP = 2.0**-24, 2.0**-53
 # From this range on a draw of 32 bits would favour some of the numbers too visibly.
 _WIDE_RANGE = 1 << 28
+_FEW = 256  # normal numbers, which come from draws ahead
+_WINDOW = 4096  # draws ahead
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
 
@@ -35,7 +41,7 @@ def uniform(input, from_=0.0, to=1.0, generator=None):
     if input.dtype.kind not in _FLOAT_KINDS:
         raise not_implemented("check_uniform_bounds", input)
     work = _work_dtype(input)
-    numbers = _unit_numbers(generator, input.size, work)
+    numbers = _unit_numbers(generator or default_generator, input.size, work)
     if from_ != 0 or to != 1:
         _check_uniform_bounds(input, from_, to)
         low = work.type(from_)
@@ -46,13 +52,16 @@ def uniform(input, from_=0.0, to=1.0, generator=None):
     return _fill(input, numbers)
 
 
-def _unit_numbers(generator: Generator | None, count: int, dtype: np.dtype) -> Array:
+def _unit_numbers(source: Generator, count: int, dtype: np.dtype) -> Array:
     """Uniform numbers in [0, 1) of float32 or float64."""
-    source = generator or default_generator
-    draws = source.wide_draws(count) if dtype == np.float64 else source.draws(count)
-    draws &= _DOUBLE_BITS if dtype == np.float64 else _SINGLE_BITS
-    numbers = draws.astype(dtype)
-    numbers *= dtype.type(2.0**-53 if dtype == np.float64 else 2.0**-24)
+    if dtype == _DOUBLE:
+        return _scaled(source.wide_draws(count), _DOUBLE_BITS, dtype, _DOUBLE_STEP)
+    return _scaled(source.draws(count), _SINGLE_BITS, dtype, _SINGLE_STEP)
+
+
+def _scaled(draws: Array, bits: np.uint64, dtype: np.dtype, step: float) -> Array:
+    numbers = (draws & bits).astype(dtype)
+    numbers *= step
     return numbers
 
 
@@ -81,7 +90,9 @@ def normal(input, mean=0.0, std=1.0, generator=None):
     source = generator or default_generator
     if input.size < BLOCK or not input.flags.c_contiguous:
         numbers = np.array(_standard_normal(source, input.size))
-        return _fill(input, fused_multiply_add(numbers, std, mean))
+        return _fill(input, numbers + mean if std == 1 else fused_multiply_add(numbers, std, mean))
+    if input.size <= _FEW and input.dtype == _SINGLE:
+        return _normal_from_window(source, input, mean, std)
     return _fill(input, _normal_in_blocks(source, input, mean, std))
 
 
@@ -91,7 +102,7 @@ def _standard_normal(source: Generator, count: int) -> list[float]:
     missing = count - len(numbers)
     if numbers:
         source.spare_normal = None
-    uniform_numbers = _unit_numbers(source, missing + missing % 2, np.dtype(np.float64)).tolist()
+    uniform_numbers = _unit_numbers(source, missing + missing % 2, _DOUBLE).tolist()
     for first, second in zip(uniform_numbers[0::2], uniform_numbers[1::2], strict=True):
         numbers += normal_from_pairs(first, second)
     if len(numbers) > count:
@@ -112,9 +123,32 @@ def _normal_in_blocks(source: Generator, input: Array, mean: float, std: float) 
     return numbers
 
 
+def _normal_from_window(source: Generator, input: Array, mean: float, std: float) -> Array:
+    """A few numbers of float32, from draws ahead: the transform takes as long for 64 numbers as for a thousand."""
+    rest = input.size % BLOCK
+    needed = input.size + BLOCK if rest else input.size
+    window = source.window(needed, _WINDOW // needed * needed)
+    if window.prepared is None:
+        numbers = _scaled(window.words, _SINGLE_BITS, _SINGLE, _SINGLE_STEP)
+        window.prepared = (radii(numbers), *points(numbers))
+    target = input.reshape(-1)
+    _blocks_from_window(target[: input.size - rest], window, mean, std)
+    if rest:
+        window.take(rest)
+        _blocks_from_window(target[-BLOCK:], window, mean, std)
+    return input
+
+
+def _blocks_from_window(target: Array, window: Window, mean: float, std: float) -> None:
+    taken = window.take(target.size)
+    radius, cosine, sine = [part[taken].reshape(-1, BLOCK) for part in window.prepared]
+    half = BLOCK // 2
+    combine(target.reshape(-1, BLOCK), radius[:, :half], (cosine[:, half:], sine[:, half:]), mean, std)
+
+
 def _work_dtype(input: Array) -> np.dtype:
     """The dtype in which numbers for `input` are computed."""
-    return np.dtype(np.float64 if input.dtype == np.float64 else np.float32)
+    return _DOUBLE if input.dtype == _DOUBLE else _SINGLE
 
 
 def exponential(input, lambd=1.0, generator=None):
@@ -125,7 +159,7 @@ def exponential(input, lambd=1.0, generator=None):
         )
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    numbers = _unit_numbers(generator, input.size, np.dtype(np.float64))
+    numbers = _unit_numbers(generator or default_generator, input.size, _DOUBLE)
     return _fill(input, -1.0 / lambd * np.log1p(-numbers))
 
 
@@ -135,7 +169,8 @@ def exponential(input, lambd=1.0, generator=None):
 def bernoulli_float(input, p=0.5, generator=None):
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    return _fill(input, _unit_numbers(generator, input.size, np.dtype(np.float64)) < p)
+    draws = (generator or default_generator).wide_draws(input.size) & _DOUBLE_BITS
+    return _fill(input, draws < np.uint64(math.ceil(p / _DOUBLE_STEP)))
 
 
 def bernoulli_tensor(input, p, generator=None):
@@ -149,11 +184,13 @@ def bernoulli_tensor(input, p, generator=None):
     work = _work_dtype(p)
     order = _fill_order(input)
     chances = np.broadcast_to(p, input.shape).transpose(order).astype(work).reshape(-1)
-    return _fill(input, _unit_numbers(generator, input.size, work) < chances)
+    return _fill(input, _unit_numbers(generator or default_generator, input.size, work) < chances)
 
 
 def bernoulli(input, generator=None, out=None):
-    return bernoulli_tensor(np.empty(input.shape, input.dtype) if out is None else out, input, generator)
+    if out is None or needs_resize(out, input.shape):
+        out = np.empty(input.shape, input.dtype if out is None else out.dtype)
+    return bernoulli_tensor(out, input, generator)
 
 
 # -------------------- integers --------------------
@@ -183,7 +220,9 @@ def random_from(input, from_, to, generator=None):
     span = to - from_
     draws = source.wide_draws(input.size) if span >= _WIDE_RANGE else source.draws(input.size)
     if span < 1 << 64:
-        draws = draws % np.uint64(span) + np.uint64(from_ % (1 << 64))
+        draws %= np.uint64(span)
+        if from_:
+            draws += np.uint64(from_ % (1 << 64))
     return _fill(input, draws.view(np.int64))
 
 
@@ -214,30 +253,20 @@ def _largest_integer(input: Array) -> int:
 
 
 def _check_integer_bounds(input: Array, low: int, high: int) -> None:
-    dtype = input.dtype
-    if dtype.kind == "b":
-        smallest, largest = 0, 1
-    elif dtype.kind in _FLOAT_KINDS:
-        largest = 65504 if dtype == np.float16 else math.inf
-        smallest = -largest
-    else:
-        smallest, largest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    smallest, largest = _integer_bounds(input.dtype)
     for name, bound in (("from", low), ("to - 1", high)):
         if not smallest <= bound <= largest:
             raise RuntimeError(f"{name} is out of bounds for {c_name(input)}")
 
 
-def permutation(count: int, generator: Generator | None) -> list[int]:
-    """A random order of `range(count)`: each place in turn swaps with itself or a later one."""
-    source = generator or default_generator
-    order = list(range(count))
-    if count < 2:
-        return order
-    jumps = source.draws(count - 1) % np.arange(count, 1, -1, dtype=np.uint64)
-    for place, jump in enumerate(jumps.tolist()):
-        other = place + jump
-        order[place], order[other] = order[other], order[place]
-    return order
+@lru_cache
+def _integer_bounds(dtype: np.dtype) -> tuple[float, float]:
+    if dtype.kind == "b":
+        return 0, 1
+    if dtype.kind in _FLOAT_KINDS:
+        largest = 65504 if dtype == np.float16 else math.inf
+        return -largest, largest
+    return np.iinfo(dtype).min, np.iinfo(dtype).max
 
 
 # -------------------- filling --------------------
@@ -256,5 +285,5 @@ def _fill_order(input: Array) -> Any:
 def _fill(input: Array, numbers: Array) -> Array:
     """Writes a 1-D array of numbers to `input`, in the order of its memory."""
     target = input if input.flags.c_contiguous else input.transpose(_fill_order(input))
-    np.copyto(target, cast(numbers, input.dtype).reshape(target.shape))
+    np.copyto(target, cast(numbers, target.dtype).reshape(target.shape))
     return input

@@ -8,18 +8,48 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.elementwise import BLOCK, FLOATS
-from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.quiet import quiet, run_quietly
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.promotion import BFLOAT16, HALF
+from mindtorch.promotion import BFLOAT16, FLOAT, HALF
 
 Array = np.ndarray
 Step = Callable[..., None]
 
 
 def softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
+    if out is None and not half_to_float and _is_small(input, dim):
+        try:
+            result = run_quietly(_small_softmax, input)
+        except RuntimeError:
+            result = None
+        if result is not None:
+            return result
     return _run("softmax", _softmax_step, (input,), dim, half_to_float, out)
+
+
+_SHORT_ROW, _MODERATE = 32, 400.0
+_SQUARES = [np.ones((length, length), FLOAT) for length in range(_SHORT_ROW + 1)]
+
+
+def _is_small(input: Array, dim: int) -> bool:
+    """Whether the rows are so few and short that overhead is all that counts."""
+    if input.dtype is not FLOAT or input.ndim != 2 or not 0 < input.size <= 1024 or not input.flags.c_contiguous:
+        return False
+    return dim in (1, -1) and input.shape[1] <= _SHORT_ROW
+
+
+def _small_softmax(x: Array) -> Array | None:
+    """Softmax of rows without a shift by their largest values, which moderate numbers don't need; else None.
+
+    A product with a square of ones adds up each row and spreads the sum over the whole of it.
+    """
+    flat = x.ravel()
+    if not flat.dot(flat) < _MODERATE:  # NaN and infinity aren't either
+        return None
+    result = np.exp(x)
+    return np.divide(result, result.dot(_SQUARES[len(result[0])]), result)
 
 
 def log_softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:

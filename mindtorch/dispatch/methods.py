@@ -1,0 +1,37 @@
+"""Generated functions as methods and operators of Tensor: the same code, and another way to end or to be named."""
+
+from collections.abc import Callable
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+METHOD_PREFIX = "Tensor."
+
+
+def is_method_call(frame: FrameType) -> bool:
+    """Whether the generated function that runs in a frame was called as a method of a tensor."""
+    return frame.f_code.co_name.startswith(METHOD_PREFIX)
+
+
+def not_implemented(function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """The end of an operator with an operand that isn't a tensor: Python asks the other operand."""
+    return NotImplemented
+
+
+def as_operator(function: FunctionType, reject: Callable = not_implemented) -> FunctionType:
+    """The same code as a Python operator: `x * y` costs one frame, and an unknown operand gives NotImplemented."""
+    operator = _copied(function, function.__code__)
+    operator.__kwdefaults__ = (function.__kwdefaults__ or {}) | {"_reject": reject}
+    return operator
+
+
+def as_method(function: FunctionType) -> FunctionType:
+    """The same code as a method, under a name that tracebacks show and that tells the error texts what was called."""
+    return _copied(function, function.__code__.replace(co_name=METHOD_PREFIX + function.__name__))
+
+
+def _copied(function: FunctionType, code: CodeType) -> FunctionType:
+    copied = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    copied.__kwdefaults__ = function.__kwdefaults__
+    copied.__doc__ = function.__doc__
+    vars(copied).update(vars(function))
+    return copied

@@ -1,0 +1,91 @@
+"""Looking for elements: `nonzero`, and the distinct elements of a tensor with how often they occur."""
+
+from typing import Any
+
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments import checked_tensor
+from mindtorch.dtype import bool as boolean
+from mindtorch.dtype import float64, int64
+from mindtorch.tensor import Tensor
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not zero: a row per element, or a tensor per dimension."""
+    if not as_tuple:
+        return ops.nonzero(input, out=out)
+    tensor: Any = checked_tensor(input, "nonzero")
+    return ops.nonzero(tensor.reshape(1) if tensor.ndim == 0 else tensor).unbind(1)
+
+
+# -------------------- distinct elements --------------------
+
+
+def unique(
+    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The distinct elements in order, or the distinct slices along a dimension; sorted whatever `sorted` says.
+
+    Also, if wanted: for each element, where it is among them; and how often each occurs.
+    """
+    if dim is not None:
+        return _unique_slices(input, return_inverse, return_counts, dim)
+    values, order = ops.sort(input.detach().reshape(-1))
+    found, group = _run_starts(values)
+    inverse = ops.empty_like(order).scatter_(0, order, group).view(input.shape)
+    return _wanted(values[found], inverse, group, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The first element, or slice along a dimension, of each run of equal ones, with where and how many if wanted."""
+    slices = input.detach().reshape(-1) if dim is None else input.detach().movedim(dim, 0)
+    found, group = _run_starts(slices)
+    values = slices[found] if dim is None else slices[found].movedim(0, dim).contiguous()
+    inverse = group.view(input.shape) if dim is None else group
+    return _wanted(values, inverse, group, return_inverse, return_counts)
+
+
+def _unique_slices(input: Any, return_inverse: bool, return_counts: bool, dim: int) -> Any:
+    slices = input.detach().movedim(dim, 0)
+    rows = slices.reshape(slices.shape[0], -1)
+    order = ops.arange(rows.shape[0], device=input.device)
+    for column in reversed(range(rows.shape[1])):
+        order = order[ops.sort(rows[order, column], stable=True)[1]]
+    found, group = _run_starts(rows[order])
+    inverse = ops.empty_like(order).scatter_(0, order, group)
+    values = slices[order[found]].movedim(0, dim).contiguous()
+    return _wanted(values, inverse, group, return_inverse, return_counts)
+
+
+def _run_starts(slices: Any) -> tuple[Tensor, Tensor]:
+    """Which slices differ from the one before them, and for each slice the number of its run."""
+    found = ops.ones(slices.shape[:1], dtype=boolean, device=slices.device)
+    changed = slices[1:] != slices[:-1]
+    found[1:] = changed.flatten(1).any(1) if changed.ndim > 1 else changed
+    return found, found.cumsum(0) - 1
+
+
+def _wanted(values: Any, inverse: Tensor, group: Tensor, return_inverse: bool, return_counts: bool) -> Any:
+    results = [values]
+    if return_inverse:
+        results.append(inverse)
+    if return_counts:
+        results.append(bincount(group))
+    return tuple(results) if len(results) > 1 else values
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
+    """How often each number from 0 occurs, or the sum of the weights where it does."""
+    if input.ndim != 1 or input.is_floating_point() or (input.numel() and input.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if weights is not None and weights.shape != input.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    size = max(int(input.max()) + 1 if input.numel() else 0, minlength)
+    if weights is None:
+        weights = ops.ones(input.shape, dtype=int64, device=input.device)
+    elif not weights.is_floating_point():
+        weights = weights.to(float64)
+    return ops.zeros((size,), dtype=weights.dtype, device=input.device).index_add(0, input.to(int64), weights.detach())
