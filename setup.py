@@ -16,7 +16,7 @@ generated = [GENERATED] + [f"{GENERATED}.{name}" for name in find_packages("gene
 
 
 class CompiledEditable(editable_wheel):
-    """pip compiles what it installs but not a checkout: do it here, so that the first import is as fast as the others."""
+    """pip compiles what it installs but not a checkout: do it here, so that the first import is no slower."""
 
     def run(self) -> None:
         super().run()

@@ -224,6 +224,7 @@ KERNELS = {
     "smooth_l1_loss_backward": loss_npu_stubs.smooth_l1_loss_backward,
     "binary_cross_entropy": loss_npu_stubs.binary_cross_entropy,
     "binary_cross_entropy_backward": loss_npu_stubs.binary_cross_entropy_backward,
+    "binary_cross_entropy_with_logits": loss_npu_stubs.binary_cross_entropy_with_logits,
     # random
     "uniform_": random_npu_stubs.uniform,
     "normal_": random_npu_stubs.normal,

@@ -133,15 +133,29 @@ newaxis = None
 
 # Areas that load when they are first asked for.
 _LAZY_MODULES = frozenset(
-    ("cuda", "fft", "linalg", "nn", "npu", "optim", "overrides", "serialization", "sparse", "special", "testing", "utils")
-)
+    (
+        "cuda", "fft", "linalg", "nn", "npu", "optim", "overrides", "random", "serialization", "sparse", "special",
+        "testing", "utils",
+    )
+)  # fmt: skip
+
+# Functions of `nn.functional` that are also at the top; they come with it when they are first asked for.
+_FROM_FUNCTIONAL = frozenset(
+    (
+        "adaptive_avg_pool1d", "avg_pool1d", "celu", "cosine_embedding_loss", "cosine_similarity", "group_norm",
+        "hardshrink", "margin_ranking_loss", "max_pool1d", "pairwise_distance", "prelu", "rms_norm", "selu",
+        "threshold", "triplet_margin_loss",
+    )
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY_MODULES:
         return import_module(f"mindtorch.{name}")
+    if name in _FROM_FUNCTIONAL:
+        return getattr(import_module("mindtorch.nn.functional"), name)
     raise AttributeError(f"module 'mindtorch' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_MODULES})
+    return sorted({*globals(), *_LAZY_MODULES, *_FROM_FUNCTIONAL})

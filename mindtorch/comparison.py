@@ -5,7 +5,7 @@ from typing import Any
 from mindtorch import errors
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import checked_tensor
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, extend_tensor
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -37,3 +37,12 @@ def _is_integral(tensor: Tensor) -> bool:
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close to each other, as `isclose` tells."""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+@extend_tensor
+class ComparingMethods:
+    """The same as methods."""
+
+    equal = equal
+    isclose = isclose
+    allclose = allclose

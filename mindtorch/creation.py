@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import dtype as dtypes
 from mindtorch import errors, nested_data, state
 from mindtorch.device import as_device, device
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype
+from mindtorch.dtype import bool as bool_dtype
+from mindtorch.dtype import complex128, dtype, float64, get_default_dtype, int64
 from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable, warn_once
 from mindtorch.tensor import Tensor, extend_tensor, wrap
 
@@ -20,7 +20,7 @@ _thread = state.thread
 _ORDINARY = frozenset((list, float, int, bool))
 
 # Python's types are accepted as dtypes.
-_PYTHON_DTYPES = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
+_PYTHON_DTYPES = {bool: bool_dtype, int: int64, float: float64, complex: complex128}
 
 
 def tensor(
@@ -80,7 +80,7 @@ def _alias(obj: Any, dtype: dtype | None) -> Tensor | None:
     if hasattr(obj, "__dlpack__"):
         return from_dlpack(obj)
     if isinstance(obj, bytes | bytearray | memoryview):
-        return frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
+        return frombuffer(obj, dtype=dtype or get_default_dtype())
     return None
 
 
@@ -124,9 +124,9 @@ def sparse_coo_tensor(
         raise _no_pinned_memory()
     if values is None:  # sparse_coo_tensor(size): nothing but zeros
         size = tuple(indices)
-        indices, values = np.zeros((len(size), 0), np.int64), np.zeros(0, dtypes.get_default_dtype().numpy)
+        indices, values = np.zeros((len(size), 0), np.int64), np.zeros(0, get_default_dtype().numpy)
     values = as_tensor(values, dtype, device)
-    indices = as_tensor(indices, dtypes.int64, values.device)
+    indices = as_tensor(indices, int64, values.device)
     if size is None:
         result = ops.aten.sparse_coo_tensor.indices(indices, values, is_coalesced=is_coalesced)
     else:

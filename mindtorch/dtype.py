@@ -70,6 +70,25 @@ _COMPLEX_OF = {float16: complex64, bfloat16: complex64, float32: complex64, floa
 
 FROM_NUMPY = {each.numpy: each for each in ALL_DTYPES}
 
+_C_NAMES = {
+    uint8: "unsigned char",
+    uint16: "unsigned short",
+    uint32: "unsigned int",
+    uint64: "unsigned long",
+    int8: "signed char",
+    int16: "short int",
+    int64: "long int",
+    float16: "c10::Half",
+    bfloat16: "c10::BFloat16",
+    complex64: "c10::complex<float>",
+    complex128: "c10::complex<double>",
+}
+
+
+def c_name(dtype: dtype) -> str:
+    """The C++ type of the elements, by which torch's messages call some dtypes."""
+    return _C_NAMES.get(dtype, dtype.storage_name.lower())
+
 
 def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     """The dtype of a NumPy dtype; torch's TypeError for one that has no counterpart."""

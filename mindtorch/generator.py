@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import device as devices
 from mindtorch import errors
+from mindtorch.device import device as Device
 from mindtorch.tensor import Tensor, wrap
 
 DEFAULT_SEED = 67280421310721
@@ -66,7 +66,7 @@ class Generator:
     torch_name = "torch._C.Generator"
 
     def __init__(self, device: Any = "cpu") -> None:
-        self._device = devices.device(device)
+        self._device = Device(device)
         if self._device.type not in ("cpu", "npu"):
             raise RuntimeError(f"{self._device.type.upper()} device type not an accelerator.")
         self._bits = np.random.MT19937(0)
@@ -74,7 +74,7 @@ class Generator:
         self._seed_with(DEFAULT_SEED)
 
     @property
-    def device(self) -> devices.device:
+    def device(self) -> Device:
         return self._device
 
     # -------------------- seeds --------------------

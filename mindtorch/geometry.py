@@ -1,32 +1,142 @@
-"""Shapes and strides of arrays. NumPy counts strides in bytes, torch in elements: `strides_of` is the one place."""
+"""Shapes and strides of arrays: pure functions over tuples of ints, and over anything that has NumPy's attributes.
 
-from collections.abc import Sequence
+Over tuples, strides count in any unit the caller likes, bytes or elements; `unit` is the size of one element in it.
+NumPy's own strides are bytes, torch's are elements: `strides_of` is the one place that converts.
+"""
+
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindtorch import errors
 from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format
 
-_CHANNELS_LAST_ORDER = {channels_last: (1, 3, 2, 0), channels_last_3d: (1, 4, 3, 2, 0)}
+Ints = Sequence[int]
 
 
-def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """The strides, in elements, of a row-major tensor. A dimension of size 0 counts as 1, as in torch."""
+# -------------------- dimensions and sizes --------------------
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the front. A 0-dim tensor counts as having one dimension."""
+    bound = ndim or 1
+    if 0 <= dim < bound:
+        return dim
+    if -bound <= dim < 0:
+        return dim + bound
+    raise errors.dim_out_of_range(dim, ndim)
+
+
+def wrap_dims(dims: Ints, ndim: int) -> list[int]:
+    """`dims` counted from the front; none may occur twice."""
+    wrapped = [wrap_dim(dim, ndim) for dim in dims]
+    for dim in wrapped:
+        if wrapped.count(dim) > 1:
+            raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
+    return wrapped
+
+
+def check_sizes(size: Ints) -> None:
+    """Sizes of a new tensor may not be negative."""
+    for extent in size:
+        if extent < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {extent}: {list(size)}")
+
+
+# -------------------- strides --------------------
+
+
+def contiguous_strides(shape: Ints, unit: int = 1) -> tuple[int, ...]:
+    """The strides of a row-major array; an extent of 0 counts as 1."""
     strides = []
-    step = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size, 1)
+    for extent in reversed(shape):
+        strides.append(unit)
+        if extent > 1:
+            unit *= extent
     return tuple(reversed(strides))
 
 
-def channels_last_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """The strides, in elements, of a 4-d or 5-d tensor whose channels (dimension 1) lie closest together."""
+def channels_last_strides(shape: Ints, unit: int = 1) -> tuple[int, ...]:
+    """Strides of an image batch (N, C, ...) whose channels lie next to each other."""
+    return strides_in_order(shape, _channels_last_order(len(shape)), unit)
+
+
+def _channels_last_order(ndim: int) -> tuple[int, ...]:
+    """The dimensions, innermost first."""
+    return (1, *range(ndim - 1, 1, -1), 0)
+
+
+def strides_in_order(shape: Ints, order: Ints, unit: int = 1) -> tuple[int, ...]:
+    """Strides without gaps when memory is walked with the dimensions of `order`, innermost first."""
     strides = [0] * len(shape)
-    step = 1
-    for dim in (1, *range(len(shape) - 1, 1, -1), 0):
-        strides[dim] = step
-        step *= max(shape[dim], 1)
+    for dim in order:
+        strides[dim] = unit
+        unit *= shape[dim]
     return tuple(strides)
+
+
+def is_dense_in_order(shape: Ints, strides: Ints, order: Iterable[int], unit: int = 1) -> bool:
+    """Whether memory is walked without gaps by the dimensions of `order`, innermost first; extents of 1 don't count."""
+    for dim in order:
+        if shape[dim] != 1:
+            if strides[dim] != unit:
+                return False
+            unit *= shape[dim]
+    return True
+
+
+def is_contiguous(shape: Ints, strides: Ints, unit: int = 1) -> bool:
+    """Whether the elements lie in memory in row-major order without gaps."""
+    return 0 in shape or is_dense_in_order(shape, strides, range(len(shape) - 1, -1, -1), unit)
+
+
+def is_non_overlapping_and_dense(shape: Ints, strides: Ints, unit: int = 1) -> bool:
+    """Whether some order of the dimensions makes the array row-major and without gaps."""
+    if is_contiguous(shape, strides, unit):
+        return True
+    order = sorted((dim for dim, extent in enumerate(shape) if extent > 1), key=strides.__getitem__)
+    return is_dense_in_order(shape, strides, order, unit)
+
+
+def preserved_strides(shape: Ints, strides: Ints, unit: int = 1) -> tuple[int, ...]:
+    """The strides of a new array that is laid out like this one (memory_format=torch.preserve_format)."""
+    if is_non_overlapping_and_dense(shape, strides, unit):
+        return tuple(strides)
+    return strides_in_order(shape, memory_order(shape, strides), unit)
+
+
+def memory_order(shape: Ints, *all_strides: Ints) -> list[int]:
+    """The dimensions, innermost first, as torch sorts them for arrays that are walked together.
+
+    The first strides that can tell two dimensions apart decide: a stride of 0 cannot, and equal ones are told apart by
+    size. The sort must be this insertion sort, because the comparison is no total order.
+    """
+    order = list(range(len(shape)))[::-1]
+    for i in range(1, len(order)):
+        right = i
+        for left in range(i - 1, -1, -1):
+            comparison = _compare(shape, all_strides, order[left], order[right])
+            if comparison > 0:
+                order[left], order[right] = order[right], order[left]
+                right = left
+            elif comparison < 0:
+                break
+    return order
+
+
+def _compare(shape: Ints, all_strides: Sequence[Ints], inner: int, outer: int) -> int:
+    """Positive when `inner` should lie outside `outer`, negative when not, 0 when the strides cannot tell."""
+    for strides in all_strides:
+        a, b = strides[inner], strides[outer]
+        if a == 0 or b == 0:
+            continue
+        if a != b:
+            return a - b
+        if shape[inner] > shape[outer]:
+            return 1
+    return 0
+
+
+# -------------------- arrays --------------------
 
 
 def strides_of(array: Any) -> tuple[int, ...]:
@@ -38,40 +148,20 @@ def strides_of(array: Any) -> tuple[int, ...]:
     return tuple([stride // itemsize for stride in strides])
 
 
-def is_contiguous(array: Any, format: memory_format = contiguous_format) -> bool:
-    """Whether the elements lie in memory in the order of `format`, without gaps; size-1 dimensions don't matter."""
+def has_format(array: Any, format: memory_format = contiguous_format) -> bool:
+    """Whether the elements lie in memory in the order of `format`, without gaps."""
     if format is contiguous_format:
         return array.flags.c_contiguous
-    if format not in _CHANNELS_LAST_ORDER:
+    if format not in _NDIM:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    order = _CHANNELS_LAST_ORDER[format]
-    return len(order) == array.ndim and _is_dense_in_order(array, order)
+    ndim = array.ndim
+    return ndim == _NDIM[format] and is_dense_in_order(array.shape, strides_of(array), _channels_last_order(ndim))
 
 
-def _is_dense_in_order(array: Any, order: tuple[int, ...]) -> bool:
-    strides = strides_of(array)
-    step = 1
-    for dim in order:
-        if array.shape[dim] != 1:
-            if strides[dim] != step:
-                return False
-            step *= array.shape[dim]
-    return True
+_NDIM = {channels_last: 4, channels_last_3d: 5}
 
 
-def is_non_overlapping_and_dense(array: Any) -> bool:
+def is_dense(array: Any) -> bool:
     """Whether some order of the dimensions makes the array contiguous."""
-    if array.flags.c_contiguous or array.flags.f_contiguous:
-        return True
-    strides = strides_of(array)
-    dims = sorted((dim for dim in range(array.ndim) if array.shape[dim] > 1), key=lambda dim: strides[dim])
-    return _is_dense_in_order(array, tuple(dims))
-
-
-def wrap_dim(dim: int, ndim: int) -> int:
-    """A dimension counted from the front; torch's IndexError when there is no such dimension."""
-    if -ndim <= dim < ndim:
-        return dim % ndim
-    if ndim == 0 and dim in (-1, 0):
-        return 0
-    raise errors.dim_out_of_range(dim, ndim)
+    flags = array.flags
+    return flags.c_contiguous or flags.f_contiguous or is_non_overlapping_and_dense(array.shape, strides_of(array))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors, state
-from mindtorch.backends.cpu.casting import checked_number
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.nested_data import read
@@ -226,6 +226,8 @@ def _number(tensor: Tensor, value: Any) -> Any:
         raise TypeError(f"can't assign a {errors.type_name(value)} to a {_legacy_type(tensor)}")
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
+    if isinstance(value, complex):
+        checked_number(value, tensor._array.dtype)  # the first of the errors that there may be
     return value
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from mindtorch import errors, state
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import from_numpy_dtype
+from mindtorch.storage import with_own_storage
 from mindtorch.tensor import Tensor, autograd_meta, wrap
 
 DLPACK_CPU = 1  # kDLCPU in the DLPack standard
@@ -39,7 +40,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 
 
 def shareable(array: np.ndarray) -> np.ndarray:
-    """The array itself, if a tensor can look at it; torch's error if not."""
+    """The array as a tensor can look at it, as a storage of its own; torch's error if none can."""
     if not array.flags.writeable:
         warn_once(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
@@ -64,7 +65,7 @@ def shareable(array: np.ndarray) -> np.ndarray:
             "currently not supported."
         )
     from_numpy_dtype(array.dtype)  # refuses element types that tensors don't have
-    return array if type(array) is np.ndarray else array.view(np.ndarray)
+    return with_own_storage(array if type(array) is np.ndarray else array.view(np.ndarray))
 
 
 def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:

@@ -5,7 +5,7 @@ values are computed elsewhere. Strides of results are in elements; `None` stands
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -53,8 +53,7 @@ def check_inplace_shape(out: Any, shape: Shape) -> None:
 # Note [Strides of results]
 # torch gives a result the memory order of its inputs. Inputs of one shape that are all row-major, all channels-last or
 # all dense with the same strides hand this layout on. Otherwise dimensions are sorted by the strides of the first input
-# that can tell them apart: a broadcast dimension (stride 0) cannot, and equal strides are told apart by size. The sort
-# must be this insertion sort, because the comparison is no total order.
+# that can tell them apart.
 
 
 def result_layout(arrays: Sequence[Any], dtype: np.dtype | None = None) -> tuple[Shape, Shape | None]:
@@ -68,57 +67,24 @@ def result_layout(arrays: Sequence[Any], dtype: np.dtype | None = None) -> tuple
 def _geometry_of(array: Any, dtype: np.dtype | None) -> tuple[Shape, Shape]:
     strides = geometry.strides_of(array)
     if dtype is not None and array.dtype != dtype:
-        strides = preserved_strides(array.shape, strides)
+        strides = geometry.preserved_strides(array.shape, strides)
     return array.shape, strides
-
-
-def preserved_strides(shape: Shape, strides: Shape) -> Shape:
-    """The strides of a copy that is laid out like the original, without its gaps."""
-    if is_contiguous(shape, strides):
-        return geometry.contiguous_strides(shape)
-    if is_non_overlapping_and_dense(shape, strides):
-        return strides
-    order = _memory_order(shape, [strides])
-    return _strides_in_order(shape, order) or geometry.contiguous_strides(shape)
 
 
 @lru_cache(maxsize=4096)
 def _layout(operands: tuple[tuple[Shape, Shape], ...]) -> tuple[Shape, Shape | None]:
     shape = broadcast_shapes(*[shape for shape, _ in operands])
     if all(operand[0] == shape for operand in operands):
-        if all(is_contiguous(*operand) for operand in operands):
+        if all(geometry.is_contiguous(*operand) for operand in operands):
             return shape, None
-        if len(shape) == 4 and all(_is_dense(operand, (1, 3, 2, 0)) for operand in operands):
+        if len(shape) == 4 and all(geometry.is_dense_in_order(*operand, (1, 3, 2, 0)) for operand in operands):
             return shape, geometry.channels_last_strides(shape)
         strides = operands[-1][1]
-        if all(operand[1] == strides for operand in operands) and is_non_overlapping_and_dense(shape, strides):
+        if all(operand[1] == strides for operand in operands) and geometry.is_non_overlapping_and_dense(shape, strides):
             return shape, strides
-    order = _memory_order(shape, [_expanded_strides(shape, *operand) for operand in operands])
-    return shape, _strides_in_order(shape, order)
-
-
-def is_contiguous(shape: Shape, strides: Shape) -> bool:
-    return 0 in shape or _is_dense((shape, strides), range(len(shape) - 1, -1, -1))
-
-
-def is_non_overlapping_and_dense(shape: Shape, strides: Shape) -> bool:
-    """Whether some order of the dimensions makes the array contiguous."""
-    if is_contiguous(shape, strides):
-        return True
-    dims = sorted((dim for dim, size in enumerate(shape) if size > 1), key=strides.__getitem__)
-    return _is_dense((shape, strides), dims)
-
-
-def _is_dense(operand: tuple[Shape, Shape], order: Iterable[int]) -> bool:
-    """Whether memory is walked without gaps by the dimensions of `order`, innermost first."""
-    shape, strides = operand
-    step = 1
-    for dim in order:
-        if shape[dim] != 1:
-            if strides[dim] != step:
-                return False
-            step *= shape[dim]
-    return True
+    order = geometry.memory_order(shape, *[_expanded_strides(shape, *operand) for operand in operands])
+    is_row_major = order == list(range(len(shape)))[::-1]
+    return shape, None if is_row_major else geometry.strides_in_order(shape, order)
 
 
 def _expanded_strides(shape: Shape, own: Shape, strides: Shape) -> Shape:
@@ -130,45 +96,6 @@ def _expanded_strides(shape: Shape, own: Shape, strides: Shape) -> Shape:
     return (0,) * new + tuple(kept)
 
 
-def _memory_order(shape: Shape, all_strides: Sequence[Shape]) -> list[int]:
-    """The dimensions, innermost first."""
-    order = list(range(len(shape)))[::-1]
-    for i in range(1, len(order)):
-        right = i
-        for left in range(i - 1, -1, -1):
-            comparison = _compare(shape, all_strides, order[left], order[right])
-            if comparison > 0:
-                order[left], order[right] = order[right], order[left]
-                right = left
-            elif comparison < 0:
-                break
-    return order
-
-
-def _compare(shape: Shape, all_strides: Sequence[Shape], inner: int, outer: int) -> int:
-    """Positive when `inner` should lie outside `outer`, negative when not, 0 when the strides cannot tell."""
-    for strides in all_strides:
-        a, b = strides[inner], strides[outer]
-        if a == 0 or b == 0:
-            continue
-        if a != b:
-            return a - b
-        if shape[inner] > shape[outer]:
-            return 1
-    return 0
-
-
-def _strides_in_order(shape: Shape, order: Sequence[int]) -> Shape | None:
-    if all(dim == len(shape) - place - 1 for place, dim in enumerate(order)):
-        return None
-    strides = [0] * len(shape)
-    step = 1
-    for dim in order:
-        strides[dim] = step
-        step *= shape[dim]
-    return tuple(strides)
-
-
 # -------------------- reductions --------------------
 
 
@@ -178,10 +105,7 @@ def reduced_dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     if isinstance(dim, int):
         dim = (dim,)
-    wrapped = [geometry.wrap_dim(each, ndim) for each in dim]
-    for each in wrapped:
-        if wrapped.count(each) > 1:
-            raise RuntimeError(f"dim {each} appears multiple times in the list of dims")
+    wrapped = geometry.wrap_dims(dim, ndim)
     return tuple(wrapped) if ndim else ()
 
 
@@ -225,20 +149,28 @@ def check_overlap(out: Any, inputs: Sequence[Any]) -> None:
             "Please clone() the tensor before performing the operation."
         )
     for operand in inputs:
-        if operand is not out and _overlaps_partially(out, operand):
-            raise RuntimeError(
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation."
-            )
+        if operand is not out and _overlap(out, operand) and _extent(out) != _extent(operand):
+            raise _memory_shared()
 
 
-def _overlaps_partially(out: Any, operand: Any) -> bool:
-    """Whether two dense arrays share memory without being the same. Arrays with gaps are not looked at, as in torch."""
+def check_apart(out: Any, inputs: Sequence[Any]) -> None:
+    """Refuses to write to memory that an input reads, even if it is the same array."""
+    if any(operand is out or _overlap(out, operand) for operand in inputs):
+        raise _memory_shared()
+
+
+def _memory_shared() -> RuntimeError:
+    return RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+        "memory location. Please clone() the tensor before performing the operation."
+    )
+
+
+def _overlap(out: Any, operand: Any) -> bool:
+    """Whether two dense arrays share memory. Arrays with gaps are not looked at, as in torch."""
     if not (isinstance(out, np.ndarray) and isinstance(operand, np.ndarray) and np.may_share_memory(out, operand)):
         return False
-    if not all(is_non_overlapping_and_dense(each.shape, geometry.strides_of(each)) for each in (out, operand)):
-        return False
-    return _extent(out) != _extent(operand)
+    return geometry.is_dense(out) and geometry.is_dense(operand)
 
 
 def _extent(array: np.ndarray) -> tuple:

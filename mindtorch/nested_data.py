@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import dtype as dtypes
 from mindtorch import state
 from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.dtype import bool as bool_dtype
+from mindtorch.dtype import from_numpy_dtype, int64
 from mindtorch.interop import warn_once
 from mindtorch.promotion import promote
 from mindtorch.tensor import Tensor
@@ -23,7 +24,7 @@ from mindtorch.tensor import Tensor
 MOST_DIMENSIONS = 128
 REAL_KINDS = frozenset((float, int, bool))
 PLAIN_KINDS = REAL_KINDS | {complex}
-INT64 = dtypes.int64.numpy
+INT64 = int64.numpy
 
 
 def read(data: Any, wanted: np.dtype | None = None) -> np.ndarray:
@@ -156,7 +157,7 @@ def _inferred(elements: Sequence) -> np.dtype:
 _PLAIN_DTYPES: dict[type, Callable[[], np.dtype]] = {
     float: lambda: state.default_dtype.numpy,
     int: lambda: INT64,
-    bool: lambda: dtypes.bool.numpy,
+    bool: lambda: bool_dtype.numpy,
     complex: lambda: state.default_dtype.to_complex().numpy,
 }
 
@@ -165,7 +166,7 @@ def _dtype_of(leaf: Any) -> np.dtype:
     if type(leaf) in _PLAIN_DTYPES:
         return _PLAIN_DTYPES[type(leaf)]()
     if isinstance(leaf, np.generic):
-        return dtypes.from_numpy_dtype(leaf.dtype).numpy
+        return from_numpy_dtype(leaf.dtype).numpy
     if isinstance(leaf, Tensor):
         return leaf._array.dtype
     for kind, dtype in _PLAIN_DTYPES.items():  # subclasses; nothing can be a subclass of bool

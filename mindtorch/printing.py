@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import dtype as dtypes
-from mindtorch import layout
 from mindtorch.dispatch.forward_ad import tangent_of
-from mindtorch.dtype import dtype
+from mindtorch.dtype import bool as bool_dtype
+from mindtorch.dtype import complex64, complex128, dtype, float64, get_default_dtype, int64
+from mindtorch.layout import sparse_coo
 from mindtorch.tensor import Tensor
 
 
@@ -209,14 +209,14 @@ def _describe_dense(tensor: Tensor, indent: int) -> tuple[str, list[str]]:
     array = _host_array(tensor)
     if array.size == 0:
         size = [] if array.ndim == 1 else [f"size={array.shape}"]
-        return "[]", size + _dtype_fact(tensor.dtype, (dtypes.get_default_dtype(),))
+        return "[]", size + _dtype_fact(tensor.dtype, (get_default_dtype(),))
     size = [] if options.edgeitems else [f"size={array.shape}"]
     return array_str(array, indent), size + _dtype_fact(tensor.dtype, _usual_dtypes())
 
 
 def _describe_meta(tensor: Tensor, indent: int) -> tuple[str, list[str]]:
     size = f"size={tuple(tensor.shape)}"
-    return "...", [size] + _dtype_fact(tensor.dtype, (dtypes.get_default_dtype(),))
+    return "...", [size] + _dtype_fact(tensor.dtype, (get_default_dtype(),))
 
 
 def _describe_sparse(tensor: Tensor, indent: int) -> tuple[str, list[str]]:
@@ -224,7 +224,7 @@ def _describe_sparse(tensor: Tensor, indent: int) -> tuple[str, list[str]]:
     parts = [("indices=tensor(", array.indices), ("values=tensor(", array.values)]
     texts = [start + _part_str(part, indent + len(start)) + ")" for start, part in parts]
     facts = [f"size={tuple(tensor.shape)}", f"nnz={array.nnz}"] + _dtype_fact(tensor.dtype, _usual_dtypes())
-    return (",\n" + " " * indent).join(texts), facts + [f"layout={layout.sparse_coo}"]
+    return (",\n" + " " * indent).join(texts), facts + [f"layout={sparse_coo}"]
 
 
 def _part_str(part: np.ndarray, indent: int) -> str:
@@ -239,8 +239,8 @@ def _host_array(tensor: Tensor) -> np.ndarray:
 
 def _usual_dtypes() -> tuple[dtype, ...]:
     """The dtypes that the elements themselves tell."""
-    default = dtypes.get_default_dtype()
-    return default, (dtypes.complex128 if default is dtypes.float64 else dtypes.complex64), dtypes.int64, dtypes.bool
+    default = get_default_dtype()
+    return default, (complex128 if default is float64 else complex64), int64, bool_dtype
 
 
 def _dtype_fact(dtype: dtype, usual: tuple[dtype, ...]) -> list[str]:

@@ -6,7 +6,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import checked_tensor
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import float64, int64
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, extend_tensor
 
 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
@@ -89,3 +89,13 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     elif not weights.is_floating_point():
         weights = weights.to(float64)
     return ops.zeros((size,), dtype=weights.dtype, device=input.device).index_add(0, input.to(int64), weights.detach())
+
+
+@extend_tensor
+class SearchingMethods:
+    """The same as methods."""
+
+    nonzero = nonzero
+    unique = unique
+    unique_consecutive = unique_consecutive
+    bincount = bincount

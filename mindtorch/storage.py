@@ -5,11 +5,13 @@ when somebody asks, and the same object is given as long as it lives.
 """
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from mindtorch import geometry
 from mindtorch.device import CPU
 from mindtorch.device import device as Device
 from mindtorch.dtype import dtype as Dtype
@@ -39,7 +41,50 @@ def byte_offset_of(array: Any) -> int:
     if not isinstance(array, np.ndarray):
         return array.byte_offset
     root = root_of(array)
-    return address_of(array) - address_of(root) if root is not array and array.size else 0
+    if root is array:
+        return 0
+    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    return offset if 0 <= offset <= root.nbytes else 0  # an array without elements may point anywhere
+
+
+class _Memory:
+    """The bytes from the first element of an array on, for the array interface, which keeps the array alive.
+
+    It has no `base`, so that to `root_of` an array over it is the owner of its memory.
+    """
+
+    def __init__(self, array: np.ndarray, nbytes: int) -> None:
+        self.array = array
+        address, is_read_only = array.__array_interface__["data"]
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": "|u1",
+            "shape": (nbytes,),
+            "data": (address, is_read_only),
+        }
+
+
+def bytes_of(array: np.ndarray) -> np.ndarray:
+    """The memory from the first element of an array to its last, as a root of its own."""
+    if array.size == 0:
+        return np.empty(0, np.uint8)
+    last = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
+    return np.asarray(_Memory(array, last + array.itemsize))
+
+
+def with_own_storage(array: np.ndarray) -> np.ndarray:
+    """The same elements for a tensor whose storage begins with them, whatever they are a part of."""
+    if array.base is None or not array.size:
+        return array
+    return np.ndarray(array.shape, array.dtype, bytes_of(array), 0, array.strides)
+
+
+def memory_of(root: np.ndarray) -> np.ndarray:
+    """A C-contiguous array over the memory of a root, which NumPy may have laid out with permuted dimensions."""
+    if root.flags.c_contiguous:
+        return root
+    ordered = root.transpose(geometry.memory_order(root.shape, root.strides)[::-1])
+    return ordered if ordered.flags.c_contiguous else bytes_of(root)
 
 
 class UntypedStorage:
@@ -48,8 +93,8 @@ class UntypedStorage:
     torch_name = "torch.storage.UntypedStorage"
     __slots__ = ("_root", "__weakref__")
 
-    def __init__(self, size: int = 0) -> None:
-        self._root = np.zeros(size, np.uint8)
+    def __init__(self, content: int | Sequence[int] = 0) -> None:
+        self._root = np.zeros(content, np.uint8) if isinstance(content, int) else np.array(content, np.uint8)
 
     @property
     def _cdata(self) -> int:
@@ -61,9 +106,7 @@ class UntypedStorage:
 
     def bytes_view(self) -> np.ndarray:
         """The bytes as a NumPy array that shares the memory."""
-        root = self._root
-        flat = root if root.flags.c_contiguous else root.T  # an owner of memory is contiguous one way or the other
-        return flat.reshape(-1).view(np.uint8)
+        return memory_of(self._root).reshape(-1).view(np.uint8)
 
     def nbytes(self) -> int:
         return self._root.nbytes
@@ -85,6 +128,14 @@ class UntypedStorage:
         copy.bytes_view()[:] = self.bytes_view()
         return copy
 
+    def fill_(self, value: int) -> "UntypedStorage":
+        self.bytes_view()[:] = value
+        return self
+
+    def copy_(self, source: "UntypedStorage", non_blocking: bool = False) -> "UntypedStorage":
+        self.bytes_view()[:] = source.bytes_view()
+        return self
+
     def __reduce_ex__(self, protocol: Any) -> tuple:
         return storage_from_bytes, (self.bytes_view().tobytes(),)
 
@@ -98,7 +149,7 @@ class UntypedStorage:
 
     def __getitem__(self, index: Any) -> Any:
         found = self.bytes_view()[index]
-        return storage_of(found) if isinstance(index, slice) else int(found)
+        return storage_of(bytes_of(found)) if isinstance(index, slice) else int(found)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UntypedStorage) and self._root is other._root

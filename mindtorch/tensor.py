@@ -6,7 +6,7 @@ class with `extend_tensor`.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,7 +38,13 @@ class read_only(property):
     __delete__ = __set__
 
 
-class Tensor:
+if TYPE_CHECKING:
+    from mindtorch._generated.tensor_methods import TensorMethods
+else:
+    TensorMethods = object
+
+
+class Tensor(TensorMethods):
     """A multi-dimensional array with automatic differentiation."""
 
     __slots__ = ("_array", "_version_counter", "_edge", "_meta", "__dict__", "__weakref__")
@@ -47,6 +53,10 @@ class Tensor:
     _version_counter: list[int] | None
     _edge: Any
     _meta: Any
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # methods that are written by hand in higher layers
 
     # -------------------- shape and memory --------------------
 
@@ -94,7 +104,7 @@ class Tensor:
         return self._array.size * self._array.itemsize
 
     def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
-        return geometry.is_contiguous(self._array, memory_format)
+        return geometry.has_format(self._array, memory_format)
 
     def untyped_storage(self) -> storage.UntypedStorage:
         return storage.storage_of(self._array)

@@ -1,7 +1,7 @@
 """Test inputs for every op, made from the `samples:` key of ops.yaml.
 
-A generator takes a `Maker` and yields `Sample`s. Tensors in samples are `TensorSpec`s: plain data that the same test can
-turn into a tensor of mindtorch or of torch, in the layout that the spec names. To add a generator, write a function of
+A generator takes a `Maker` and yields `Sample`s. Tensors in samples are `TensorSpec`s: plain data that the same test
+can turn into a tensor of mindtorch or of torch, in the layout that the spec names. To add a generator, write a function of
 that name here: every op whose entry names it gets its tests.
 """
 
@@ -107,7 +107,9 @@ def samples(function):
 
 
 SHAPES = [(), (3,), (0,), (2, 3), (1, 3), (2, 0, 3), (2, 3, 4)]
-LAID_OUT = [((3, 2), "transposed"), ((2, 3, 4), "permuted"), ((5,), "stepped"), ((3, 4), "expanded"), ((2, 3), "offset")]
+LAID_OUT = [
+    ((3, 2), "transposed"), ((2, 3, 4), "permuted"), ((5,), "stepped"), ((3, 4), "expanded"), ((2, 3), "offset"),
+]  # fmt: skip
 PAIRS = [((), ()), ((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0,), (1,)), ((), (2, 2)), ((2, 3, 4), (3, 1))]
 LAID_OUT_PAIRS = [
     (((3, 2), "transposed"), ((3, 2), "transposed")),
@@ -593,7 +595,8 @@ def norm_dim(make):
 
 @samples
 def view(make):
-    for shape, size in [((6,), (2, 3)), ((2, 3), (-1,)), ((2, 3), (3, 2)), ((), (1, 1)), ((2, 0), (0, 5)), ((1, 4), (4, 1))]:
+    sizes = [((6,), (2, 3)), ((2, 3), (-1,)), ((2, 3), (3, 2)), ((), (1, 1)), ((2, 0), (0, 5)), ((1, 4), (4, 1))]
+    for shape, size in sizes:
         yield call(make(*shape), size)
 
 
@@ -1100,6 +1103,8 @@ def bce_with_logits(make):
     for reduction in (0, 1, 2):
         yield call(make(2, 3), make(2, 3, low=0.1, high=0.9), None, None, reduction)
     yield call(make(2, 3), make(2, 3, low=0.1, high=0.9), None, make(3, low=0.5, high=2, differentiable=False))
+    yield call(make(3), make(2, 3, low=0.1, high=0.9), make(2, 3, low=0.5, high=2, differentiable=False), None, 0)
+    yield call(make(2, 3), make(3, low=0.1, high=0.9))
 
 
 @samples

@@ -1,9 +1,13 @@
 """Imports point down: a module imports from its own layer and from lower ones, and there are no cycles."""
 
 import ast
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+import mindtorch
 
 ROOT = Path(__file__).parent.parent
 SOURCES = {"mindtorch": ROOT / "mindtorch", "mindtorch._generated": ROOT / "generated"}
@@ -56,10 +60,18 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
+class _RunTime(ast.NodeTransformer):
+    """Leaves out what only type checkers read."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        is_for_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return node.orelse if is_for_types else self.generic_visit(node)
+
+
 def imported_by(path: Path) -> set[str]:
-    """The library's modules that a file imports."""
+    """The library's modules that a file imports when it runs."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(_RunTime().visit(ast.parse(path.read_text()))):
         if isinstance(node, ast.Import):
             found |= {_module(alias.name, "") for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -109,3 +121,16 @@ def test_no_imports_inside_functions(module):
         node.lineno for each in functions for node in ast.walk(each) if isinstance(node, (ast.Import, ast.ImportFrom))
     ]
     assert not hidden, f"imports inside functions at lines {hidden}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_are_not_imported_by_a_name_that_users_see_as_something_else(module):
+    """`from mindtorch import dtype` gives the module while the package loads, and the class afterwards."""
+    rebound = {name for name in MODULES if not isinstance(getattr(mindtorch, name, sys), ModuleType)}
+    imported = [
+        alias.name
+        for node in ast.walk(ast.parse(MODULES[module].read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "mindtorch"
+        for alias in node.names
+    ]
+    assert not rebound & set(imported)

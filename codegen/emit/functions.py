@@ -152,7 +152,9 @@ def _shape(model: Model, op: Op) -> str:
 
 def _seen_by_interceptors(op: Op) -> str:
     """The tensors and lists of tensors of a call, as arguments of ``intercepts``."""
-    return comma_separated([a.python_name for a in op.schema.tensor_arguments] + ["out"] * bool(op.schema.out_arguments))
+    return comma_separated(
+        [a.python_name for a in op.schema.tensor_arguments] + ["out"] * bool(op.schema.out_arguments)
+    )
 
 
 def _arrays(op: Op) -> tuple[Array, ...]:

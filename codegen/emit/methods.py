@@ -11,7 +11,10 @@ from codegen.emit.signatures import Signature, signature_of
 from codegen.model import Model, Op
 from codegen.render import python_module, render
 
-IMPORTS = {"extend_tensor": "mindtorch.tensor", **dict.fromkeys(("as_method", "as_operator"), "mindtorch.dispatch.methods")}
+IMPORTS = {
+    "extend_tensor": "mindtorch.tensor",
+    **dict.fromkeys(("as_method", "as_operator"), "mindtorch.dispatch.methods"),
+}
 
 
 @dataclass(frozen=True, slots=True)

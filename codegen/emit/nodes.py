@@ -58,6 +58,7 @@ class NodeClass:
     name: str
     schema: str
     saved: tuple[str, ...]
+    values: tuple[str, ...]
     parameters: str
     unpacked: tuple[Unpacked, ...]
     gradients: tuple[Gradient, ...]
@@ -119,6 +120,7 @@ def _node_class(derivative: Derivative) -> NodeClass:
         name=derivative.node,
         schema=str(derivative.op.schema),
         saved=tuple(f'"{name}"' for name in tensors),
+        values=tuple(f'"{use.value.field}"' for use in derivative.saved if use.value.kind in ("value", "metadata")),
         parameters="*grads" if _has_several_grads(derivative) else "grad",
         unpacked=tuple(Unpacked(name, _is_list(derivative, name)) for name in tensors),
         gradients=_in_edge_order(derivative, gradients),

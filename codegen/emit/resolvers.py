@@ -283,18 +283,18 @@ class _Merge:
         if own.default is not None and len(defaults) == 1:
             return Parameter(name, own.default)
         if everywhere and self._tells_apart(name):
-            return Parameter(name, self._only_default(name) or ABSENT)
+            return Parameter(name, self._first_default(name) or ABSENT)
         return Parameter(name, ABSENT)
 
-    def _only_default(self, name: str) -> str | None:
-        """The default that overloads give an argument, if there is one; its type leads to one of those overloads."""
-        defaults = {
+    def _first_default(self, name: str) -> str | None:
+        """The default of the first overload that gives the argument one; its type leads to that overload."""
+        defaults = (
             parameter.default
             for overload in self.overloads
             for parameter in overload.signature.parameters
             if parameter.name == name and parameter.default not in (None, "None")
-        }
-        return defaults.pop() if len(defaults) == 1 else None
+        )
+        return next(defaults, None)
 
     def _keyword(self, parameter: Parameter) -> Parameter:
         return parameter if parameter.default is not None else Parameter(parameter.name, ABSENT, True)

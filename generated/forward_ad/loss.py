@@ -2,7 +2,16 @@
 # Regenerate: python -m codegen
 """Forward-mode derivatives of the loss ops: tangents of the inputs to tangents of the results."""
 
-from mindtorch.autograd.formulas import bce_jvp, loss_scale, reduce_loss, smooth_l1_curvature, smooth_l1_slope
+from mindtorch.autograd.formulas import (
+    bce_jvp,
+    logits_slope,
+    logits_target_slope,
+    loss_scale,
+    reduce_loss,
+    smooth_l1_curvature,
+    smooth_l1_slope,
+    weighted,
+)
 from mindtorch.dispatch import ops
 
 
@@ -95,3 +104,20 @@ def binary_cross_entropy(result, arguments, tangents):
     if target_t is None:
         target_t = 0
     return bce_jvp(input, input_t, target, target_t, weight, reduction)
+
+
+def binary_cross_entropy_with_logits(result, arguments, tangents):
+    """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
+    input, target, weight, pos_weight, reduction = arguments
+    input_t, target_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = 0
+    if target_t is None:
+        target_t = 0
+    return reduce_loss(
+        weighted(
+            logits_slope(input, target, pos_weight) * input_t + logits_target_slope(input, pos_weight) * target_t,
+            weight,
+        ),
+        reduction,
+    )

@@ -15,6 +15,7 @@ from mindtorch.autograd.formulas import (
     extremum_jvp,
     gelu_double_backward,
     maybe_multiply,
+    no_forward_derivative,
     pow_backward,
     pow_exponent_backward,
     pow_scalar_exponent_backward,
@@ -98,6 +99,16 @@ def div_Tensor_mode(result, arguments, tangents):
     if other_t is None:
         other_t = 0
     return div_mode_jvp(input_t, other_t, other, result, rounding_mode)
+
+
+def floor_divide(result, arguments, tangents):
+    """floor_divide(Tensor self, Tensor other) -> Tensor"""
+    input_t, other_t = tangents
+    if input_t is None:
+        input_t = 0
+    if other_t is None:
+        other_t = 0
+    return no_forward_derivative("aten::floor_divide", input_t, other_t)
 
 
 def remainder_Tensor(result, arguments, tangents):

@@ -10,6 +10,8 @@ from mindtorch.dispatch import ops
 class FftC2CBackward0(Node):
     """_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"""
 
+    values = ("dim", "normalization", "forward")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -19,6 +21,8 @@ class FftC2CBackward0(Node):
 class FftR2CBackward0(Node):
     """_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"""
 
+    values = ("dim", "normalization", "onesided", "self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -27,6 +31,8 @@ class FftR2CBackward0(Node):
 
 class FftC2RBackward0(Node):
     """_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"""
+
+    values = ("dim", "normalization")
 
     def apply(node, grad):
         if grad is None:

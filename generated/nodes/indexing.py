@@ -22,6 +22,7 @@ class IndexBackward0(Node):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
 
     saved = ("indices",)
+    values = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -34,6 +35,7 @@ class IndexPutBackward0(Node):
     """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
 
     saved = ("indices",)
+    values = ("accumulate",)
 
     def apply(node, grad):
         if grad is None:
@@ -49,6 +51,7 @@ class IndexSelectBackward0(Node):
     """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
 
     saved = ("index",)
+    values = ("self_shape", "dim")
 
     def apply(node, grad):
         if grad is None:
@@ -61,6 +64,7 @@ class IndexAddBackward0(Node):
     """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
 
     saved = ("index",)
+    values = ("dim", "alpha")
 
     def apply(node, grad):
         if grad is None:
@@ -76,6 +80,7 @@ class GatherBackward0(Node):
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
 
     saved = ("index",)
+    values = ("self_shape", "dim")
 
     def apply(node, grad):
         if grad is None:
@@ -88,6 +93,7 @@ class ScatterBackward0(Node):
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
 
     saved = ("index",)
+    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
@@ -103,6 +109,7 @@ class ScatterBackward1(Node):
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
 
     saved = ("index",)
+    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
@@ -115,6 +122,7 @@ class ScatterAddBackward0(Node):
     """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
 
     saved = ("index",)
+    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
@@ -127,6 +135,7 @@ class MaskedSelectBackward0(Node):
     """masked_select(Tensor self, Tensor mask) -> Tensor"""
 
     saved = ("mask",)
+    values = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -139,6 +148,7 @@ class MaskedScatterBackward0(Node):
     """masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
 
     saved = ("mask",)
+    values = ("source_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -153,6 +163,8 @@ class MaskedScatterBackward0(Node):
 class CatBackward0(Node):
     """cat(Tensor[] tensors, int dim=0) -> Tensor"""
 
+    values = ("tensors_shapes", "dim")
+
     def apply(node, grad):
         if grad is None:
             return (None,) * len(node.next_edges)
@@ -162,6 +174,8 @@ class CatBackward0(Node):
 
 class StackBackward0(Node):
     """stack(Tensor[] tensors, int dim=0) -> Tensor"""
+
+    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
@@ -173,6 +187,8 @@ class StackBackward0(Node):
 class RepeatBackward0(Node):
     """repeat(Tensor self, SymInt[] repeats) -> Tensor"""
 
+    values = ("repeats", "self_shape")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -181,6 +197,8 @@ class RepeatBackward0(Node):
 
 class FlipBackward0(Node):
     """flip(Tensor self, int[] dims) -> Tensor"""
+
+    values = ("dims",)
 
     def apply(node, grad):
         if grad is None:
@@ -191,6 +209,8 @@ class FlipBackward0(Node):
 class RollBackward0(Node):
     """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
 
+    values = ("shifts", "dims")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -199,6 +219,8 @@ class RollBackward0(Node):
 
 class TrilBackward0(Node):
     """tril(Tensor self, SymInt diagonal=0) -> Tensor"""
+
+    values = ("diagonal",)
 
     def apply(node, grad):
         if grad is None:
@@ -209,6 +231,8 @@ class TrilBackward0(Node):
 class TriuBackward0(Node):
     """triu(Tensor self, SymInt diagonal=0) -> Tensor"""
 
+    values = ("diagonal",)
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -217,6 +241,8 @@ class TriuBackward0(Node):
 
 class SelectBackwardBackward0(Node):
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
+
+    values = ("dim", "index")
 
     def apply(node, grad):
         if grad is None:
@@ -227,6 +253,8 @@ class SelectBackwardBackward0(Node):
 class SliceBackwardBackward0(Node):
     """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
 
+    values = ("dim", "start", "end", "step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -236,6 +264,8 @@ class SliceBackwardBackward0(Node):
 class DiagonalBackwardBackward0(Node):
     """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
 
+    values = ("offset", "dim1", "dim2")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -244,6 +274,8 @@ class DiagonalBackwardBackward0(Node):
 
 class UnfoldBackwardBackward0(Node):
     """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
+
+    values = ("dim", "size", "step")
 
     def apply(node, grad):
         if grad is None:

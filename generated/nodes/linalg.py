@@ -69,6 +69,7 @@ class AddmmBackward0(Node):
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
 
     saved = ("mat2", "mat1")
+    values = ("beta", "alpha")
 
     def apply(node, grad):
         if grad is None:
@@ -86,6 +87,7 @@ class BaddbmmBackward0(Node):
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
 
     saved = ("batch2", "batch1")
+    values = ("beta", "alpha")
 
     def apply(node, grad):
         if grad is None:

@@ -7,10 +7,13 @@ from mindtorch.autograd.formulas import (
     bce_double_backward_self,
     bce_double_backward_target,
     bce_target_backward,
+    logits_slope,
+    logits_target_slope,
     loss_scale,
     reduce_loss,
     smooth_l1_curvature,
     smooth_l1_slope,
+    weighted,
 )
 from mindtorch.autograd.node import Node
 from mindtorch.autograd.saved_tensor import unpack
@@ -22,6 +25,7 @@ class NllLossBackward0(Node):
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
 
     saved = ("self", "target", "weight", "total_weight")
+    values = ("reduction", "ignore_index")
 
     def apply(node, grad):
         if grad is None:
@@ -37,6 +41,7 @@ class NllLossBackwardBackward0(Node):
     """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
 
     saved = ("target", "weight")
+    values = ("reduction", "ignore_index")
 
     def apply(node, grad):
         if grad is None:
@@ -53,6 +58,7 @@ class NllLoss2DBackward0(Node):
     """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
 
     saved = ("self", "target", "weight", "total_weight")
+    values = ("reduction", "ignore_index")
 
     def apply(node, grad):
         if grad is None:
@@ -68,6 +74,7 @@ class NllLoss2DBackwardBackward0(Node):
     """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
 
     saved = ("target", "weight")
+    values = ("reduction", "ignore_index")
 
     def apply(node, grad):
         if grad is None:
@@ -84,6 +91,7 @@ class MseLossBackward0(Node):
     """mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
 
     saved = ("self", "target")
+    values = ("reduction",)
 
     def apply(node, grad):
         if grad is None:
@@ -100,6 +108,7 @@ class MseLossBackwardBackward0(Node):
     """mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"""
 
     saved = ("self", "target", "grad_output")
+    values = ("reduction",)
 
     def apply(node, grad):
         if grad is None:
@@ -118,6 +127,7 @@ class SmoothL1LossBackward0(Node):
     """smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor"""
 
     saved = ("self", "target")
+    values = ("reduction", "beta")
 
     def apply(node, grad):
         if grad is None:
@@ -134,6 +144,7 @@ class SmoothL1LossBackwardBackward0(Node):
     """smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor"""
 
     saved = ("self", "target", "grad_output")
+    values = ("beta", "reduction")
 
     def apply(node, grad):
         if grad is None:
@@ -160,6 +171,7 @@ class BinaryCrossEntropyBackward0(Node):
     """binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
 
     saved = ("self", "target", "weight")
+    values = ("reduction",)
 
     def apply(node, grad):
         if grad is None:
@@ -181,6 +193,7 @@ class BinaryCrossEntropyBackwardBackward0(Node):
     """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
 
     saved = ("self", "target", "weight", "grad_output")
+    values = ("reduction",)
 
     def apply(node, grad):
         if grad is None:
@@ -202,3 +215,35 @@ class BinaryCrossEntropyBackwardBackward0(Node):
             raise derivative_not_implemented("binary_cross_entropy_backward: weight")
         weight_grad = None
         return (grad_output_grad, self_grad, target_grad, weight_grad)
+
+
+class BinaryCrossEntropyWithLogitsBackward0(Node):
+    """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
+
+    saved = ("self", "target", "pos_weight", "weight")
+    values = ("reduction",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None, None, None)
+        self = unpack(node.self_saved, node)
+        target = unpack(node.target_saved, node)
+        pos_weight = unpack(node.pos_weight_saved, node)
+        weight = unpack(node.weight_saved, node)
+        self_grad = (
+            loss_scale(weighted(grad * logits_slope(self, target, pos_weight), weight), node.reduction)
+            if node.needs(0)
+            else None
+        )
+        target_grad = (
+            loss_scale(weighted(grad * logits_target_slope(self, pos_weight), weight), node.reduction)
+            if node.needs(1)
+            else None
+        )
+        if node.needs(2):
+            raise derivative_not_implemented("binary_cross_entropy_with_logits: weight")
+        weight_grad = None
+        if node.needs(3):
+            raise derivative_not_implemented("binary_cross_entropy_with_logits: pos_weight")
+        pos_weight_grad = None
+        return (self_grad, target_grad, weight_grad, pos_weight_grad)

@@ -22,6 +22,7 @@ class ConvolutionBackward0(Node):
     """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
 
     saved = ("input", "weight")
+    values = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
 
     def apply(node, grad):
         if grad is None:
@@ -46,6 +47,7 @@ class ConvolutionBackwardBackward0(Node):
     """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
 
     saved = ("grad_output", "input", "weight")
+    values = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
@@ -74,6 +76,7 @@ class MaxPool2DWithIndicesBackward0(Node):
     """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
 
     saved = ("self", "result1")
+    values = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     def apply(node, grad):
         if grad is None:
@@ -106,6 +109,7 @@ class AvgPool2DBackward0(Node):
     """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
 
     saved = ("self",)
+    values = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
     def apply(node, grad):
         if grad is None:
@@ -127,6 +131,8 @@ class AvgPool2DBackward0(Node):
 
 class AvgPool2DBackwardBackward0(Node):
     """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
+
+    values = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
     def apply(node, grad):
         if grad is None:
@@ -164,6 +170,8 @@ class AdaptiveAvgPool2DBackward0(Node):
 class AdaptiveAvgPool2DBackwardBackward0(Node):
     """_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"""
 
+    values = ("grad_output_shape",)
+
     def apply(node, grad):
         if grad is None:
             return (None, None)
@@ -177,6 +185,7 @@ class NativeBatchNormBackward0(Node):
     """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
 
     saved = ("input", "weight", "running_mean", "running_var", "result1", "result2")
+    values = ("training", "eps")
 
     def apply(node, grad):
         if grad is None:
@@ -205,6 +214,7 @@ class NativeBatchNormBackwardBackward0(Node):
     """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
 
     saved = ("grad_out", "input", "weight", "running_mean", "running_var", "save_mean", "save_invstd")
+    values = ("train", "eps")
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
@@ -236,6 +246,7 @@ class NativeLayerNormBackward0(Node):
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
 
     saved = ("input", "result1", "result2", "weight", "bias")
+    values = ("normalized_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -261,6 +272,7 @@ class NativeLayerNormBackwardBackward0(Node):
     """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
 
     saved = ("grad_out", "input", "weight", "mean", "rstd")
+    values = ("normalized_shape",)
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
@@ -279,6 +291,7 @@ class EmbeddingBackward0(Node):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
 
     saved = ("indices",)
+    values = ("weight_shape", "padding_idx", "scale_grad_by_freq")
 
     def apply(node, grad):
         if grad is None:
@@ -295,6 +308,7 @@ class EmbeddingDenseBackwardBackward0(Node):
     """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
 
     saved = ("indices",)
+    values = ("padding_idx",)
 
     def apply(node, grad):
         if grad is None:
@@ -307,6 +321,7 @@ class NativeDropoutBackward0(Node):
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
 
     saved = ("result1",)
+    values = ("p",)
 
     def apply(node, grad):
         if grad is None:
@@ -317,6 +332,8 @@ class NativeDropoutBackward0(Node):
 
 class ConstantPadNdBackward0(Node):
     """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
+
+    values = ("pad",)
 
     def apply(node, grad):
         if grad is None:

@@ -34,6 +34,8 @@ from mindtorch.errors import no_derivative
 class AddBackward0(Node):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
 
+    values = ("alpha",)
+
     def apply(node, grad):
         if grad is None:
             return (None, None)
@@ -42,6 +44,8 @@ class AddBackward0(Node):
 
 class SubBackward0(Node):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+
+    values = ("alpha",)
 
     def apply(node, grad):
         if grad is None:
@@ -52,6 +56,8 @@ class SubBackward0(Node):
 class RsubBackward0(Node):
     """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
 
+    values = ("alpha",)
+
     def apply(node, grad):
         if grad is None:
             return (None, None)
@@ -60,6 +66,8 @@ class RsubBackward0(Node):
 
 class RsubBackward1(Node):
     """rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+
+    values = ("alpha",)
 
     def apply(node, grad):
         if grad is None:
@@ -103,6 +111,7 @@ class DivBackward2(Node):
     """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
 
     saved = ("other", "self")
+    values = ("rounding_mode",)
 
     def apply(node, grad):
         if grad is None:
@@ -170,6 +179,7 @@ class PowBackward0(Node):
     """pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
 
     saved = ("self",)
+    values = ("exponent",)
 
     def apply(node, grad):
         if grad is None:
@@ -182,6 +192,7 @@ class PowBackward2(Node):
     """pow.Scalar(Scalar self, Tensor exponent) -> Tensor"""
 
     saved = ("exponent", "result")
+    values = ("self",)
 
     def apply(node, grad):
         if grad is None:
@@ -504,6 +515,7 @@ class ThresholdBackwardBackward0(Node):
     """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
 
     saved = ("self",)
+    values = ("threshold",)
 
     def apply(node, grad):
         if grad is None:
@@ -519,6 +531,7 @@ class LeakyReluBackward0(Node):
     """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
 
     saved = ("self",)
+    values = ("negative_slope",)
 
     def apply(node, grad):
         if grad is None:
@@ -531,6 +544,7 @@ class LeakyReluBackwardBackward0(Node):
     """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
 
     saved = ("self",)
+    values = ("negative_slope",)
 
     def apply(node, grad):
         if grad is None:
@@ -546,6 +560,7 @@ class GeluBackward0(Node):
     """gelu(Tensor self, *, str approximate='none') -> Tensor"""
 
     saved = ("self",)
+    values = ("approximate",)
 
     def apply(node, grad):
         if grad is None:
@@ -558,6 +573,7 @@ class GeluBackwardBackward0(Node):
     """gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor"""
 
     saved = ("self", "grad_output")
+    values = ("approximate",)
 
     def apply(node, grad):
         if grad is None:
@@ -602,6 +618,7 @@ class SoftplusBackward0(Node):
     """softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
 
     saved = ("self",)
+    values = ("beta", "threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -614,6 +631,7 @@ class SoftplusBackwardBackward0(Node):
     """softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"""
 
     saved = ("self", "grad_output")
+    values = ("beta", "threshold")
 
     def apply(node, grad):
         if grad is None:
@@ -630,6 +648,7 @@ class ClampBackward1(Node):
     """clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
 
     saved = ("self",)
+    values = ("min", "max")
 
     def apply(node, grad):
         if grad is None:
@@ -662,6 +681,7 @@ class ClampMinBackward0(Node):
     """clamp_min(Tensor self, Scalar min) -> Tensor"""
 
     saved = ("self",)
+    values = ("min",)
 
     def apply(node, grad):
         if grad is None:
@@ -690,6 +710,7 @@ class ClampMaxBackward0(Node):
     """clamp_max(Tensor self, Scalar max) -> Tensor"""
 
     saved = ("self",)
+    values = ("max",)
 
     def apply(node, grad):
         if grad is None:
@@ -765,13 +786,15 @@ class Atan2Backward0(Node):
 class EqBackward1(Node):
     """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    saved = ("other",)
+    values = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+        return (
+            ops.zeros_like(grad) if node.needs(0) else None,
+            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+        )
 
 
 class EqBackward0(Node):
@@ -786,13 +809,15 @@ class EqBackward0(Node):
 class NeBackward1(Node):
     """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    saved = ("other",)
+    values = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+        return (
+            ops.zeros_like(grad) if node.needs(0) else None,
+            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+        )
 
 
 class NeBackward0(Node):
@@ -807,13 +832,15 @@ class NeBackward0(Node):
 class LtBackward1(Node):
     """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    saved = ("other",)
+    values = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+        return (
+            ops.zeros_like(grad) if node.needs(0) else None,
+            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+        )
 
 
 class LtBackward0(Node):
@@ -828,13 +855,15 @@ class LtBackward0(Node):
 class LeBackward1(Node):
     """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    saved = ("other",)
+    values = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+        return (
+            ops.zeros_like(grad) if node.needs(0) else None,
+            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+        )
 
 
 class LeBackward0(Node):
@@ -849,13 +878,15 @@ class LeBackward0(Node):
 class GtBackward1(Node):
     """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    saved = ("other",)
+    values = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+        return (
+            ops.zeros_like(grad) if node.needs(0) else None,
+            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+        )
 
 
 class GtBackward0(Node):
@@ -870,13 +901,15 @@ class GtBackward0(Node):
 class GeBackward1(Node):
     """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    saved = ("other",)
+    values = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(other) if node.needs(1) else None)
+        return (
+            ops.zeros_like(grad) if node.needs(0) else None,
+            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+        )
 
 
 class GeBackward0(Node):
@@ -933,6 +966,8 @@ class MaskedFillBackward1(Node):
 class LerpBackward0(Node):
     """lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"""
 
+    values = ("weight",)
+
     def apply(node, grad):
         if grad is None:
             return (None, None)
@@ -964,6 +999,7 @@ class AddcmulBackward0(Node):
     """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
 
     saved = ("tensor2", "tensor1")
+    values = ("value",)
 
     def apply(node, grad):
         if grad is None:
@@ -981,6 +1017,7 @@ class AddcdivBackward0(Node):
     """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
 
     saved = ("tensor2", "tensor1")
+    values = ("value",)
 
     def apply(node, grad):
         if grad is None:

@@ -24,6 +24,8 @@ from mindtorch.dispatch import ops
 class SumBackward0(Node):
     """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
 
+    values = ("self_shape",)
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -32,6 +34,8 @@ class SumBackward0(Node):
 
 class SumBackward1(Node):
     """sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+
+    values = ("self_shape", "dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -42,6 +46,8 @@ class SumBackward1(Node):
 class MeanBackward0(Node):
     """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
 
+    values = ("self_shape", "self_numel")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -50,6 +56,8 @@ class MeanBackward0(Node):
 
 class MeanBackward1(Node):
     """mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+
+    values = ("self_shape", "dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -74,6 +82,7 @@ class ProdBackward1(Node):
     """prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
 
     saved = ("self", "result")
+    values = ("dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -87,6 +96,7 @@ class AmaxBackward0(Node):
     """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
 
     saved = ("self", "result")
+    values = ("dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -100,6 +110,7 @@ class AminBackward0(Node):
     """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
 
     saved = ("self", "result")
+    values = ("dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -126,6 +137,7 @@ class MaxBackward0(Node):
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
 
     saved = ("indices",)
+    values = ("dim", "self_shape", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -151,6 +163,7 @@ class MinBackward0(Node):
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
 
     saved = ("indices",)
+    values = ("dim", "self_shape", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -163,6 +176,7 @@ class VarBackward0(Node):
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
 
     saved = ("self",)
+    values = ("dim", "correction", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -175,6 +189,7 @@ class StdBackward0(Node):
     """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
 
     saved = ("self", "result")
+    values = ("dim", "correction", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -188,6 +203,7 @@ class LogsumexpBackward0(Node):
     """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
 
     saved = ("self", "result")
+    values = ("dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -200,6 +216,8 @@ class LogsumexpBackward0(Node):
 class CumsumBackward0(Node):
     """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
 
+    values = ("dim",)
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -210,6 +228,7 @@ class SoftmaxBackward0(Node):
     """_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
 
     saved = ("result",)
+    values = ("dim", "self_dtype")
 
     def apply(node, grad):
         if grad is None:
@@ -222,6 +241,7 @@ class SoftmaxBackwardDataBackward0(Node):
     """_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
 
     saved = ("output", "grad_output")
+    values = ("dim", "input_dtype")
 
     def apply(node, grad):
         if grad is None:
@@ -238,6 +258,7 @@ class LogSoftmaxBackward0(Node):
     """_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
 
     saved = ("result",)
+    values = ("dim", "self_dtype")
 
     def apply(node, grad):
         if grad is None:
@@ -250,6 +271,7 @@ class LogSoftmaxBackwardDataBackward0(Node):
     """_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
 
     saved = ("output", "grad_output")
+    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
@@ -266,6 +288,7 @@ class SortBackward0(Node):
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
 
     saved = ("indices",)
+    values = ("dim", "self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -278,6 +301,7 @@ class SortBackward1(Node):
     """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
 
     saved = ("indices",)
+    values = ("dim", "self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -290,6 +314,7 @@ class TopkBackward0(Node):
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
 
     saved = ("indices",)
+    values = ("dim", "self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -302,6 +327,7 @@ class LinalgVectorNormBackward0(Node):
     """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
 
     saved = ("self", "result")
+    values = ("ord", "dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:

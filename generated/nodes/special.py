@@ -72,6 +72,7 @@ class PolygammaBackward0(Node):
     """polygamma(int n, Tensor self) -> Tensor"""
 
     saved = ("self",)
+    values = ("n",)
 
     def apply(node, grad):
         if grad is None:

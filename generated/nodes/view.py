@@ -26,6 +26,8 @@ class AliasBackward0(Node):
 class ViewBackward0(Node):
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
 
+    values = ("self_shape",)
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -35,6 +37,8 @@ class ViewBackward0(Node):
 class ReshapeAliasBackward0(Node):
     """_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)"""
 
+    values = ("self_shape",)
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -43,6 +47,8 @@ class ReshapeAliasBackward0(Node):
 
 class TransposeBackward0(Node):
     """transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
+
+    values = ("dim0", "dim1")
 
     def apply(node, grad):
         if grad is None:
@@ -62,6 +68,8 @@ class TBackward0(Node):
 class PermuteBackward0(Node):
     """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
 
+    values = ("dims",)
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -80,6 +88,8 @@ class ExpandBackward0(Node):
 class SqueezeBackward0(Node):
     """squeeze(Tensor(a) self) -> Tensor(a)"""
 
+    values = ("self_shape",)
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -88,6 +98,8 @@ class SqueezeBackward0(Node):
 
 class SqueezeBackward1(Node):
     """squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"""
+
+    values = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -98,6 +110,8 @@ class SqueezeBackward1(Node):
 class SqueezeBackward2(Node):
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
 
+    values = ("self_shape",)
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -106,6 +120,8 @@ class SqueezeBackward2(Node):
 
 class UnsqueezeBackward0(Node):
     """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"""
+
+    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
@@ -116,6 +132,8 @@ class UnsqueezeBackward0(Node):
 class SelectBackward0(Node):
     """select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"""
 
+    values = ("self_shape", "dim", "index")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -124,6 +142,8 @@ class SelectBackward0(Node):
 
 class SliceBackward0(Node):
     """slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"""
+
+    values = ("self_shape", "dim", "start", "end", "step")
 
     def apply(node, grad):
         if grad is None:
@@ -134,6 +154,8 @@ class SliceBackward0(Node):
 class SplitBackward0(Node):
     """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"""
 
+    values = ("self_shape", "split_size", "dim")
+
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
@@ -142,6 +164,8 @@ class SplitBackward0(Node):
 
 class SplitWithSizesBackward0(Node):
     """split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"""
+
+    values = ("self_shape", "split_sizes", "dim")
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
@@ -152,6 +176,8 @@ class SplitWithSizesBackward0(Node):
 class UnbindBackward0(Node):
     """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
 
+    values = ("self_shape", "dim")
+
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
@@ -160,6 +186,8 @@ class UnbindBackward0(Node):
 
 class DiagonalBackward0(Node):
     """diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
+
+    values = ("self_shape", "offset", "dim1", "dim2")
 
     def apply(node, grad):
         if grad is None:
@@ -170,6 +198,8 @@ class DiagonalBackward0(Node):
 class UnfoldBackward0(Node):
     """unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
 
+    values = ("self_shape", "dimension", "size", "step")
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -178,6 +208,8 @@ class UnfoldBackward0(Node):
 
 class AsStridedBackward0(Node):
     """as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
+
+    values = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
 
     def apply(node, grad):
         if grad is None:
@@ -215,6 +247,8 @@ class ViewAsComplexBackward0(Node):
 
 class UnsafeViewBackward0(Node):
     """_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
+
+    values = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:

@@ -786,21 +786,50 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
     return out
 
 
+_binary_cross_entropy_with_logits_kernels = kernel_table("binary_cross_entropy_with_logits")
+
+
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
     """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(binary_cross_entropy_with_logits, input, target, weight, pos_weight):
         return call(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
-    if not isinstance(target, Tensor):
-        return raise_bad_argument(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
-    if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
-    if pos_weight is not None and not isinstance(pos_weight, Tensor):
-        return raise_bad_argument(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
     if type(reduction) is not int:
         reduction = int_of(reduction, "binary_cross_entropy_with_logits", "reduction", 5)
-    return composite.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+    try:
+        input_array = input._array
+        target_array = target._array
+        weight_array = None if weight is None else weight._array
+        pos_weight_array = None if pos_weight is None else pos_weight._array
+    except AttributeError:
+        return raise_bad_argument(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
+    node = None
+    if (
+        input._edge is not None
+        or target._edge is not None
+        or (weight is not None and weight._edge is not None)
+        or (pos_weight is not None and pos_weight._edge is not None)
+    ) and thread.grad_enabled:
+        input_edge = input._edge or edge_of(input)
+        target_edge = target._edge or edge_of(target)
+        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
+        pos_weight_edge = None if pos_weight is None else (pos_weight._edge or edge_of(pos_weight))
+        if input_edge or target_edge or weight_edge or pos_weight_edge:
+            node = nodes.BinaryCrossEntropyWithLogitsBackward0((input_edge, target_edge, weight_edge, pos_weight_edge))
+            node.reduction = reduction
+            if input_edge or target_edge:
+                node.self_saved = save(input)
+            if input_edge:
+                node.target_saved = save(target)
+            if (input_edge or target_edge) and pos_weight is not None:
+                node.pos_weight_saved = save(pos_weight)
+            if (input_edge or target_edge) and weight is not None:
+                node.weight_saved = save(weight)
+    return wrap(
+        _binary_cross_entropy_with_logits_kernels[type(input_array)](
+            input_array, target_array, weight_array, pos_weight_array, reduction
+        ),
+        node,
+    )
 
 
 def kl_div(input, target, reduction=1, *, log_target=False):

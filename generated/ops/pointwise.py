@@ -3813,8 +3813,7 @@ def eq__Tensor(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.EqBackward1((input_edge, other_edge))
-            if other_edge:
-                node.other_saved = save(other)
+            node.other_shape = other_array.shape
     _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3953,8 +3952,7 @@ def ne__Tensor(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.NeBackward1((input_edge, other_edge))
-            if other_edge:
-                node.other_saved = save(other)
+            node.other_shape = other_array.shape
     _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -4093,8 +4091,7 @@ def lt__Tensor(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.LtBackward1((input_edge, other_edge))
-            if other_edge:
-                node.other_saved = save(other)
+            node.other_shape = other_array.shape
     _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -4233,8 +4230,7 @@ def le__Tensor(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.LeBackward1((input_edge, other_edge))
-            if other_edge:
-                node.other_saved = save(other)
+            node.other_shape = other_array.shape
     _le_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -4373,8 +4369,7 @@ def gt__Tensor(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.GtBackward1((input_edge, other_edge))
-            if other_edge:
-                node.other_saved = save(other)
+            node.other_shape = other_array.shape
     _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -4513,8 +4508,7 @@ def ge__Tensor(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.GeBackward1((input_edge, other_edge))
-            if other_edge:
-                node.other_saved = save(other)
+            node.other_shape = other_array.shape
     _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:

@@ -876,24 +876,6 @@ def any_dim(input, dim, keepdim=False, *, out=None):
     return wrap(_any_dim_kernels[type(input_array)](input_array, dim, keepdim))
 
 
-def any(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
-    """any(Tensor self) -> Tensor
-    any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
-    """
-    if axis is not None:
-        dim = axis
-    if keepdims is not None:
-        keepdim = keepdims
-    try:
-        if dim is not ...:
-            return any_dim(input, dim, keepdim, out=out)
-        if not keepdim:
-            return any_default(input, out=out)
-    except TypeError as error:
-        raise explained(error, any, (any_default, any_dim), (input, dim, keepdim), {"out": out}) from None
-    return raise_no_overload(any, (any_default, any_dim), (input, dim, keepdim), {"out": out})
-
-
 def any_dim_out(input, dim, keepdim=False, *, out):
     """any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(any_dim_out, input, out):
@@ -910,6 +892,58 @@ def any_dim_out(input, dim, keepdim=False, *, out):
     out._array = _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
     mark_written(out)
     return out
+
+
+def any_dims(input, dim=None, keepdim=False, *, out=None):
+    """any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"""
+    if state.interceptors and intercepts(any_dims, input):
+        return call(any_dims, input, dim, keepdim, out=out)
+    if out is not None:
+        return any_dims_out(input, dim, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(any_dims, input, dim, keepdim, out=out)
+    if dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "any", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    return composite.any_dims(input, dim, keepdim)
+
+
+def any(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+    """any(Tensor self) -> Tensor
+    any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
+    any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    try:
+        if is_int(dim):
+            return any_dim(input, dim, keepdim, out=out)
+        if dim is ... and not keepdim:
+            return any_default(input, out=out)
+        if dim is None or isinstance(dim, (tuple, list)):
+            return any_dims(input, dim, keepdim, out=out)
+    except TypeError as error:
+        raise explained(error, any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out}) from None
+    return raise_no_overload(any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out})
+
+
+def any_dims_out(input, dim=None, keepdim=False, *, out):
+    """any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(any_dims_out, input, out):
+        return call(any_dims_out, input, dim, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
+    if dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "any", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "any", "keepdim", 3)
+    refuse_grad("any", input, out)
+    return write_out(out, composite.any_dims(input, dim, keepdim))
 
 
 _all_default_kernels = kernel_table("all")
@@ -962,24 +996,6 @@ def all_dim(input, dim, keepdim=False, *, out=None):
     return wrap(_all_dim_kernels[type(input_array)](input_array, dim, keepdim))
 
 
-def all(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
-    """all(Tensor self) -> Tensor
-    all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
-    """
-    if axis is not None:
-        dim = axis
-    if keepdims is not None:
-        keepdim = keepdims
-    try:
-        if dim is not ...:
-            return all_dim(input, dim, keepdim, out=out)
-        if not keepdim:
-            return all_default(input, out=out)
-    except TypeError as error:
-        raise explained(error, all, (all_default, all_dim), (input, dim, keepdim), {"out": out}) from None
-    return raise_no_overload(all, (all_default, all_dim), (input, dim, keepdim), {"out": out})
-
-
 def all_dim_out(input, dim, keepdim=False, *, out):
     """all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(all_dim_out, input, out):
@@ -996,6 +1012,58 @@ def all_dim_out(input, dim, keepdim=False, *, out):
     out._array = _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
     mark_written(out)
     return out
+
+
+def all_dims(input, dim=None, keepdim=False, *, out=None):
+    """all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"""
+    if state.interceptors and intercepts(all_dims, input):
+        return call(all_dims, input, dim, keepdim, out=out)
+    if out is not None:
+        return all_dims_out(input, dim, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(all_dims, input, dim, keepdim, out=out)
+    if dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "all", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    return composite.all_dims(input, dim, keepdim)
+
+
+def all(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+    """all(Tensor self) -> Tensor
+    all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
+    all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    try:
+        if is_int(dim):
+            return all_dim(input, dim, keepdim, out=out)
+        if dim is ... and not keepdim:
+            return all_default(input, out=out)
+        if dim is None or isinstance(dim, (tuple, list)):
+            return all_dims(input, dim, keepdim, out=out)
+    except TypeError as error:
+        raise explained(error, all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out}) from None
+    return raise_no_overload(all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out})
+
+
+def all_dims_out(input, dim=None, keepdim=False, *, out):
+    """all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(all_dims_out, input, out):
+        return call(all_dims_out, input, dim, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
+    if dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "all", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "all", "keepdim", 3)
+    refuse_grad("all", input, out)
+    return write_out(out, composite.all_dims(input, dim, keepdim))
 
 
 def var_default(input, unbiased=True):

@@ -64,7 +64,11 @@ OPS = (
     (SCHEMAS["binary_cross_entropy.out"], functions.binary_cross_entropy_out, {}),
     (SCHEMAS["binary_cross_entropy_backward"], functions.binary_cross_entropy_backward, {"differentiable": True}),
     (SCHEMAS["binary_cross_entropy_backward.grad_input"], functions.binary_cross_entropy_backward_out, {}),
-    (SCHEMAS["binary_cross_entropy_with_logits"], functions.binary_cross_entropy_with_logits, {"composite": True}),
+    (
+        SCHEMAS["binary_cross_entropy_with_logits"],
+        functions.binary_cross_entropy_with_logits,
+        {"jvp": forward_ad.binary_cross_entropy_with_logits, "differentiable": True},
+    ),
     (SCHEMAS["kl_div"], functions.kl_div, {"composite": True}),
 )
 
@@ -80,6 +84,7 @@ KERNELS = {
         "smooth_l1_loss_backward": cpu_kernels.smooth_l1_loss_backward,
         "binary_cross_entropy": cpu_kernels.binary_cross_entropy,
         "binary_cross_entropy_backward": cpu_kernels.binary_cross_entropy_backward,
+        "binary_cross_entropy_with_logits": cpu_kernels.binary_cross_entropy_with_logits,
     },
     "Meta": {
         "nll_loss_forward": rules.nll_loss("first"),
@@ -92,5 +97,6 @@ KERNELS = {
         "smooth_l1_loss_backward": rules.broadcast("default"),
         "binary_cross_entropy": rules.loss("default"),
         "binary_cross_entropy_backward": rules.broadcast("default"),
+        "binary_cross_entropy_with_logits": rules.loss_like_target("default"),
     },
 }

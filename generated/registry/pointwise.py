@@ -90,8 +90,16 @@ OPS = (
     (SCHEMAS["div_.Scalar"], functions.div__Scalar, {"composite": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["div.Scalar_mode"], functions.div_Scalar_mode, {"composite": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["div_.Scalar_mode"], functions.div__Scalar_mode, {"composite": True, "tags": ("core", "pointwise")}),
-    (SCHEMAS["floor_divide"], functions.floor_divide, {"differentiable": True, "takes_numbers": True}),
-    (SCHEMAS["floor_divide_.Tensor"], functions.floor_divide_, {"differentiable": True, "takes_numbers": True}),
+    (
+        SCHEMAS["floor_divide"],
+        functions.floor_divide,
+        {"jvp": forward_ad.floor_divide, "differentiable": True, "takes_numbers": True},
+    ),
+    (
+        SCHEMAS["floor_divide_.Tensor"],
+        functions.floor_divide_,
+        {"jvp": forward_ad.floor_divide, "differentiable": True, "takes_numbers": True},
+    ),
     (SCHEMAS["floor_divide.out"], functions.floor_divide_out, {"takes_numbers": True}),
     (SCHEMAS["floor_divide.Scalar"], functions.floor_divide_Scalar, {"composite": True}),
     (SCHEMAS["floor_divide_.Scalar"], functions.floor_divide__Scalar, {"composite": True}),

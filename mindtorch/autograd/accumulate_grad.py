@@ -138,7 +138,7 @@ def obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
 
 def array_obeys_layout(array: Any, variable_array: Any) -> bool:
     """`obeys_layout_contract` for arrays."""
-    if not geometry.is_non_overlapping_and_dense(variable_array):
+    if not geometry.is_dense(variable_array):
         return array.flags.c_contiguous
     if array.strides == variable_array.strides and array.itemsize == variable_array.itemsize:
         return 0 not in array.strides or 0 in array.shape
@@ -152,6 +152,6 @@ def array_obeys_layout(array: Any, variable_array: Any) -> bool:
 
 def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
     """A copy of a gradient that obeys the contract; part of the gradient's history when grad mode is on."""
-    if geometry.is_non_overlapping_and_dense(variable._array):
+    if geometry.is_dense(variable._array):
         return grad.new_empty_strided(variable.shape, variable.stride()).copy_(grad)
     return grad.clone(memory_format=contiguous_format)

@@ -302,8 +302,11 @@ def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: 
 def _sum_to(grad: Any, shape: tuple) -> Tensor:
     """Sum over the dimensions in which a value of that shape was broadcast."""
     extra = grad.ndim - len(shape)
-    dims = [*range(extra), *[extra + i for i, size in enumerate(shape) if size == 1 and grad.shape[extra + i] != 1]]
-    total = grad.sum(dims, keepdim=True)
+    leading = tuple(range(extra))
+    repeated = [extra + i for i, size in enumerate(shape) if size == 1 and grad.shape[extra + i] != 1]
+    if not repeated:
+        return grad.sum(leading)
+    total = grad.sum((*leading, *repeated), keepdim=True)
     return total.reshape(shape) if extra else total
 
 

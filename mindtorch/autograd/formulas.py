@@ -99,6 +99,11 @@ def div_jvp(self_t, self, other_t, other):
     return tangent if type(other_t) is int else tangent - other_t * (self / other) / other
 
 
+def no_forward_derivative(op, *tangents):
+    """Refuses: for an op of which torch has no derivative at all."""
+    raise NotImplementedError(f"Trying to use forward AD with {op} that does not support it.")
+
+
 def div_mode_jvp(self_t, other_t, other, result, rounding_mode):
     """Tangent of a quotient; zero for a rounded one."""
     return (self_t - other_t * result) / other if rounding_mode is None else ops.zeros_like(result)
@@ -503,7 +508,7 @@ def as_strided_backward(grad, shape, stride, storage_offset, size, out_stride, o
         return grad.new_zeros(shape)
     places = _places(shape, stride, storage_offset - base, grad).reshape(-1)
     if _overlaps(shape, stride):
-        count = ops.zeros_like(storage).index_add(0, places, ops.ones_like(places).to(storage.dtype))
+        count = storage.new_zeros(storage.shape, dtype=places.dtype).index_add(0, places, ops.ones_like(places))
         storage = storage / count.clamp(min=1)
     return storage.index_select(0, places).reshape(shape)
 
@@ -865,14 +870,14 @@ def smooth_l1_curvature(difference, beta):
 BCE_EPSILON = 1e-12
 
 
-def _weighted(value, weight):
+def weighted(value, weight):
     return value if weight is None else value * weight
 
 
 def bce_target_backward(grad, self, weight, reduction):
     """Gradient of binary cross entropy with respect to its target: log(1 - x) - log(x), logs cut off at -100."""
     slope = (1 - self).log().clamp(min=-100) - self.log().clamp(min=-100)
-    return loss_scale(_weighted(grad * slope, weight), reduction)
+    return loss_scale(weighted(grad * slope, weight), reduction)
 
 
 def _bce_slope(self, target):
@@ -883,25 +888,38 @@ def bce_jvp(self, self_t, target, target_t, weight, reduction):
     """Tangent of binary cross entropy."""
     target_slope = (1 - self).log().clamp(min=-100) - self.log().clamp(min=-100)
     tangent = _bce_slope(self, target) * self_t + target_slope * target_t
-    return reduce_loss(_weighted(tangent, weight), reduction)
+    return reduce_loss(weighted(tangent, weight), reduction)
 
 
 def bce_double_backward_grad_output(grad, self, target, weight, reduction):
     """Gradient of binary_cross_entropy_backward with respect to grad_output."""
-    return reduce_loss(_weighted(grad * _bce_slope(self, target), weight), reduction)
+    return reduce_loss(weighted(grad * _bce_slope(self, target), weight), reduction)
 
 
 def bce_double_backward_self(grad, grad_output, self, target, weight, reduction):
     """Gradient of binary_cross_entropy_backward with respect to the input."""
     spread = (self * (1 - self)).clamp(min=BCE_EPSILON)
     curvature = (self * self - 2 * self * target + target) / (spread * spread)
-    return loss_scale(_weighted(grad * grad_output * curvature, weight), reduction)
+    return loss_scale(weighted(grad * grad_output * curvature, weight), reduction)
 
 
 def bce_double_backward_target(grad, grad_output, self, weight, reduction):
     """Gradient of binary_cross_entropy_backward with respect to the target."""
     spread = (self * (1 - self)).clamp(min=BCE_EPSILON)
-    return loss_scale(_weighted(-grad * grad_output / spread, weight), reduction)
+    return loss_scale(weighted(-grad * grad_output / spread, weight), reduction)
+
+
+def logits_slope(self, target, pos_weight):
+    """Derivative of binary cross entropy with logits in the logits."""
+    if pos_weight is None:
+        return self.sigmoid() - target
+    positive = pos_weight * target
+    return (positive + 1 - target) * self.sigmoid() - positive
+
+
+def logits_target_slope(self, pos_weight):
+    """Derivative of binary cross entropy with logits in the target; softplus(-x) is -log(sigmoid(x))."""
+    return -self if pos_weight is None else (pos_weight - 1) * ops.softplus(-self, 1, 40) - self
 
 
 # ---- factory ----

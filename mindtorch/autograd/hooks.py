@@ -131,4 +131,8 @@ def _name(hook: Callable) -> str:
 
 def legacy_type(dtype: Dtype) -> str:
     """The old name of a tensor type, which torch's messages still use: torch.FloatTensor."""
-    return f"torch.{dtype.storage_name}Tensor"
+    name = dtype.storage_name
+    return f"CPU{name}Type" if dtype.is_complex or name in _UNNAMED_TYPES else f"torch.{name}Tensor"
+
+
+_UNNAMED_TYPES = ("Bool", "BFloat16", "UInt16", "UInt32", "UInt64")  # which never had a class of their own

@@ -1,5 +1,7 @@
 """`Node`: the base of the generated nodes. Adds saved tensors to `NodeBase`."""
 
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -8,33 +10,26 @@ from mindtorch.autograd.node_base import NodeBase, second_backward
 from mindtorch.autograd.saved_tensor import SavedTensor, unpack
 from mindtorch.tensor import Tensor, wrap
 
-_SAVED = "_saved_"
-_RAW_SAVED = "_raw_saved_"
-
-
 class Node(NodeBase):
-    """A node that keeps tensors for its formula: the saved tensor `other` is in the field `other_saved`."""
+    """A node that keeps tensors for its formula: the saved tensor `other` is in the field `other_saved`.
+
+    For the curious there are properties: `_saved_x` is what was saved, `_raw_saved_x` the SavedTensor, which takes
+    hooks. They are made with the class, because a `__getattr__` would slow down every look at any field of a node.
+    """
 
     saved: tuple[str, ...] = ()  # the names of the saved tensors
+    values: tuple[str, ...] = ()  # the names of numbers, shapes and the like, which are kept as they are
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Give every field the default None: what was not saved."""
         super().__init_subclass__(**kwargs)
         cls.saved_fields = tuple(f"{name}_saved" for name in cls.saved)
-        for field in cls.saved_fields:
-            setattr(cls, field, None)
-
-    def __getattr__(self, name: str) -> Any:
-        """`_saved_x`: what was saved, for the curious; `_raw_saved_x`: the SavedTensor, which takes hooks."""
-        raw = name.removeprefix(_RAW_SAVED)
-        if raw in self.saved and raw != name:
-            return self._raw_saved(raw)
-        saved = name.removeprefix(_SAVED)
-        if saved in self.saved and saved != name:
-            return self._saved(saved)
-        if saved in vars(self) and saved != name:
-            return vars(self)[saved]  # a number, a shape: kept as it is
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        for name in cls.saved:
+            setattr(cls, f"{name}_saved", None)
+            setattr(cls, f"_saved_{name}", property(partial(cls._saved, name=name)))
+            setattr(cls, f"_raw_saved_{name}", property(partial(cls._raw_saved, name=name)))
+        for name in cls.values:
+            setattr(cls, f"_saved_{name}", property(attrgetter(name)))
 
     def _saved(self, name: str) -> Any:
         held = getattr(self, f"{name}_saved")

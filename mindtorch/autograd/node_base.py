@@ -15,7 +15,7 @@ from mindtorch.size import Size, size_of
 # backward may run; the engine relies on it.
 next_sequence_nr = count().__next__
 
-_BACKWARD_SUFFIX = re.compile(r"Backward\d*$")
+_BACKWARD_SUFFIX = re.compile(r"Backward0?(?=\d*$)")  # the number stays, unless it is 0
 
 
 _restricted_passes = 0  # how many passes are running that `wanted` is about: while it is 0 nobody has to look further

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import errors, state
-from mindtorch.autograd.history import edge_of, mark_written
+from mindtorch.autograd.history import mark_written
 from mindtorch.iterator import check_result_dtype, needs_resize
 from mindtorch.tensor import Tensor
 
@@ -13,7 +13,7 @@ _thread = state.thread
 
 def refuse_grad(op: str, *tensors: Any) -> None:
     """Functions with `out=` are not differentiable: refuse tensors that require grad."""
-    if _thread.grad_enabled and any(tensor is not None and edge_of(tensor) is not None for tensor in tensors):
+    if _thread.grad_enabled and any(tensor is not None and tensor.requires_grad for tensor in tensors):
         raise errors.out_requires_grad(op)
 
 

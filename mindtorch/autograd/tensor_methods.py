@@ -10,6 +10,7 @@ from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
 from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
+from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, extend_tensor
 
@@ -62,7 +63,7 @@ class FlagMethods:
 
     @property
     def output_nr(self: Any) -> int:
-        edge = self._edge or edge_of(self)
+        edge = self._edge or (self._meta.edge if self._is_view() else None)
         return 0 if edge is None else edge[1]
 
     @property
@@ -148,7 +149,10 @@ class GradMethods:
     @property
     def data(self: Any) -> Tensor:
         """The same memory outside of autograd, with a version of its own: writes through it go unnoticed."""
-        return alias_of(self)
+        alias = alias_of(self)
+        if self.is_inference():
+            autograd_meta(alias).inference = True
+        return alias
 
     @data.setter
     def data(self: Any, value: Any) -> None:
@@ -177,7 +181,7 @@ def _check_grad(tensor: Tensor, grad: Any) -> None:
         raise RuntimeError("can't assign Variable as its own grad")
     if grad.dtype is not tensor.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_c_name(grad.dtype)}' to a tensor with grad_dtype "
+            f"attempting to assign a gradient with dtype '{c_name(grad.dtype)}' to a tensor with grad_dtype "
             f"'{tensor.dtype.storage_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
             "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow "
             "any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
@@ -193,26 +197,6 @@ def _check_grad(tensor: Tensor, grad: Any) -> None:
             f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(tensor.shape)}'. "
             "Please ensure that the gradient and the tensor are the same size"
         )
-
-
-_C_NAMES = {
-    "Byte": "unsigned char",
-    "Char": "signed char",
-    "Short": "short int",
-    "Long": "long int",
-    "UInt16": "unsigned short",
-    "UInt32": "unsigned int",
-    "UInt64": "unsigned long",
-    "Half": "c10::Half",
-    "BFloat16": "c10::BFloat16",
-    "ComplexFloat": "c10::complex<float>",
-    "ComplexDouble": "c10::complex<double>",
-}
-
-
-def _c_name(dtype: Dtype) -> str:
-    """The C++ name of a dtype, by which torch's message calls the gradient's."""
-    return _C_NAMES.get(dtype.storage_name, dtype.storage_name.lower())
 
 
 class ExecutionEngine:

@@ -1,7 +1,7 @@
 """Discrete Fourier transforms along one dimension: padding, defaults and the names of normalizations."""
 
 from mindtorch.autograd.outputs import write_out
-from mindtorch.backends import geometry
+from mindtorch.backends import view_geometry
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bfloat16, float16, get_default_dtype
 from mindtorch.tensor import Tensor
@@ -82,7 +82,7 @@ def _points(input: Tensor, n: int | None, dim: int) -> tuple[int, int]:
 
 
 def _checked_dim(input: Tensor, dim: int) -> int:
-    return geometry.unbind_dim(input._array.shape, dim)
+    return view_geometry.unbind_dim(input._array.shape, dim)
 
 
 def _check_points(points: int) -> None:

@@ -1,6 +1,6 @@
 """Ops of the indexing family that are written in other ops: stacking, turning, diagonals and backward formulas."""
 
-from mindtorch.backends import geometry
+from mindtorch import geometry
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int64
@@ -186,7 +186,9 @@ def rot90(input, k, dims):
 
 def take_along_dim(input, indices, dim):
     if indices.dtype is not int64:
-        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.storage_name}")
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.storage_name}"
+        )
     if dim is None:
         return input.reshape((-1,)).gather(0, indices.reshape((-1,)))
     if input.ndim != indices.ndim:
@@ -245,9 +247,10 @@ def fill_diagonal_(input, fill_value, wrap):
         raise RuntimeError("dimensions must larger than 1")
     if input.ndim > 2 and len(set(input._array.shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    step, shape = sum(input.stride()), input._array.shape
-    place = input.storage_offset()
-    input.as_strided((min(shape),), (step,), place).fill_(fill_value)
+    shape, diagonal = input._array.shape, input
+    while diagonal.ndim > 1:
+        diagonal = diagonal.diagonal()
+    diagonal.fill_(fill_value)
     if wrap and input.ndim == 2 and shape[0] > shape[1] + 1:
         rest = shape[0] - shape[1] - 1
         below = input.narrow(0, shape[1] + 1, rest)

@@ -186,7 +186,7 @@ def matrix_power(input, n):
     if n < 0:
         raise NotImplementedError("matrix_power with a negative exponent needs the inverse, which is not implemented")
     if n == 0:
-        return ops.zeros_like(input).copy_(ops.eye(input.size(-1), dtype=input.dtype, device=input.device))
+        return input.clone().copy_(ops.eye(input.size(-1), dtype=input.dtype, device=input.device))
     result, square = None, input
     while n:
         if n & 1:

@@ -137,17 +137,6 @@ def l1_loss(input, target, reduction):
     return _reduce((input - target).abs(), reduction)
 
 
-def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
-    if not input.is_floating_point():
-        raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{input.dtype.storage_name}'")
-    # -log(sigmoid(x)) is softplus(-x); beyond 40 that is x even in float64.
-    losses = ops.softplus(-input, 1, 40)
-    if pos_weight is not None:
-        losses = losses * ((pos_weight - 1) * target + 1)
-    losses = (1 - target) * input + losses
-    return _reduce(losses if weight is None else losses * weight, reduction)
-
-
 def kl_div(input, target, reduction, log_target):
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")

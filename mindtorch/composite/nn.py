@@ -37,7 +37,8 @@ def conv_transpose2d(input, weight, bias, stride, padding, output_padding, group
 def _convolve(name: str, dims: int, input: Tensor, *arguments) -> Tensor:
     """A convolution of a batch or, one dimension fewer, of a single image."""
     if input.ndim == dims + 2:
-        return _convolve_complex(input, *arguments) if input.is_complex() else ops.convolution(input, *arguments)
+        complex_pair = input.is_complex() and arguments[0].is_complex()
+        return _convolve_complex(input, *arguments) if complex_pair else ops.convolution(input, *arguments)
     if input.ndim != dims + 1:
         raise RuntimeError(
             f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, "

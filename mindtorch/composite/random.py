@@ -3,9 +3,7 @@
 import math
 from typing import Any
 
-import numpy as np
-
-from mindtorch.backends.cpu.shuffling import permutation
+from mindtorch.backends.cpu.random import permutation
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import float64, int64
@@ -82,7 +80,7 @@ def randint_low(low, high, size, dtype=int64, layout=None, device=None, pin_memo
 
 
 def randint_low_generator(low, high, size, generator, dtype=int64, layout=None, device=None, pin_memory=None):
-    return _empty(size, dtype, layout, device, pin_memory).random_(low, high, generator=generator)
+    return ops.random__from(_empty(size, dtype, layout, device, pin_memory), low, high, generator=generator)
 
 
 def randint_out(high, size, out):
@@ -98,7 +96,7 @@ def randint_low_out(low, high, size, out):
 
 
 def randint_low_generator_out(low, high, size, generator, out):
-    return ops.empty_out(size, out=out).random_(low, high, generator=generator)
+    return ops.random__from(ops.empty_out(size, out=out), low, high, generator=generator)
 
 
 def randint_like(input, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):

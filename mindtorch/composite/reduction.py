@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from mindtorch import geometry
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.dtype import uint8
 from mindtorch.tensor import Tensor
 
 Dims = int | Sequence[int] | None
@@ -25,6 +28,28 @@ def min_other(input: Tensor, other: Tensor) -> Tensor:
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     return ops.sort(input, dim, descending)[1]
+
+
+# -------------------- truth --------------------
+
+
+def any_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+    return _truth_over(ops.any, input, dim, keepdim)
+
+
+def all_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+    return _truth_over(ops.all, input, dim, keepdim)
+
+
+def _truth_over(reduce: Any, input: Tensor, dim: Sequence[int] | None, keepdim: bool) -> Tensor:
+    """One dimension after the other, the last one first; no dimension at all leaves the truth of every element."""
+    ndim = input.ndim
+    dims = range(ndim) if dim is None else geometry.wrap_dims(dim, ndim)
+    if not dims:
+        return input.ne(0).to(uint8 if input.dtype is uint8 else boolean)
+    for each in sorted(dims, reverse=True):
+        input = reduce(input, each, keepdim)
+    return input
 
 
 # -------------------- spread --------------------

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import dtype as dtypes
-from mindtorch import layout as layouts
 from mindtorch.dispatch import ops
+from mindtorch.dtype import int64
+from mindtorch.layout import sparse_coo, strided
 from mindtorch.tensor import Tensor
 
 
@@ -64,7 +64,7 @@ def _check_parts(indices: Tensor, values: Tensor) -> None:
             "indices and values must have same nnz, but got nnz from indices: "
             f"{indices.shape[1]}, nnz from values: {nnz}"
         )
-    if indices.dtype is not dtypes.int64:
+    if indices.dtype is not int64:
         raise RuntimeError(f"indices must be an int64 tensor, but got {indices.dtype}")
 
 
@@ -89,11 +89,11 @@ def to_sparse_dim(input, sparse_dim) -> Tensor:
 
 
 def to_sparse(input, layout=None, blocksize=None, dense_dim=None) -> Tensor:
-    if layout not in (None, layouts.sparse_coo, layouts.strided):
+    if layout not in (None, sparse_coo, strided):
         raise NotImplementedError(f"to_sparse: the layout {layout} is not supported")
     if input.is_sparse:
-        return input if layout is not layouts.strided else input.to_dense()
-    if layout is layouts.strided:
+        return input if layout is not strided else input.to_dense()
+    if layout is strided:
         return input
     return ops._to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
 

@@ -3,7 +3,8 @@
 import warnings
 from collections.abc import Sequence
 
-from mindtorch.backends import geometry
+from mindtorch import geometry
+from mindtorch.backends import view_geometry
 from mindtorch.dispatch import ops
 from mindtorch.memory_format import contiguous_format, preserve_format
 from mindtorch.tensor import Tensor
@@ -15,8 +16,8 @@ def reshape(input, shape):
     array = input._array
     if array.flags.c_contiguous:
         return input.view(shape)
-    size = geometry.infer_size(shape, array.size)
-    if geometry.view_strides(array.shape, input.stride(), size) is not None:
+    size = view_geometry.infer_size(shape, array.size)
+    if view_geometry.view_strides(array.shape, input.stride(), size) is not None:
         return input.view(size)
     return ops._unsafe_view(input.clone(memory_format=contiguous_format), size)
 
@@ -58,7 +59,7 @@ def unflatten(input, dim, sizes):
 
 def _unflattened(sizes: tuple[int, ...], extent: int, dim: int) -> tuple[int, ...]:
     try:
-        return geometry.infer_size(sizes, extent)
+        return view_geometry.infer_size(sizes, extent)
     except RuntimeError as error:
         if "is invalid for input" not in str(error):
             raise

@@ -45,7 +45,9 @@ class _Signature:
         self.takes_numbers = entry.takes_numbers
         self.skipped = schema.arguments[0] if method else None
         skipped = str(self.skipped)
-        self.parts = [part for part in schema.shown_arguments(takes_out, "requires_grad" in keywords) if part != skipped]
+        self.parts = [
+            part for part in schema.shown_arguments(takes_out, "requires_grad" in keywords) if part != skipped
+        ]
         self.arguments = [argument for argument in schema.arguments if argument is not self.skipped]
         if takes_out:
             self.arguments.append(schema.out_argument)

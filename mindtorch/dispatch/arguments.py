@@ -159,5 +159,7 @@ def _given(function: Callable, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         else:
             keywords[name] = value
     positional += [value for value in args[len(names) :] if value is not ...]
-    keywords |= {name: value for name, value in kwargs.items() if name not in kwdefaults or value is not kwdefaults[name]}
+    keywords |= {
+        name: value for name, value in kwargs.items() if name not in kwdefaults or value is not kwdefaults[name]
+    }
     return tuple(positional), keywords

@@ -84,5 +84,15 @@ def _call_in_inference(function: Callable, args: tuple, kwargs: dict) -> Any:
 def _mark_inference(result: Any, args: Iterable[Any]) -> None:
     """Tensors that are made in inference mode stay outside of autograd; inputs and views of them stay what they are."""
     for tensor in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(tensor, Tensor) and tensor._meta is None and all(tensor is not value for value in args):
+        if isinstance(tensor, Tensor) and tensor._meta is None and not _is_one_of(tensor, args):
             autograd_meta(tensor).inference = True
+
+
+def _is_one_of(tensor: Tensor, args: Iterable[Any]) -> bool:
+    """Whether a result is an argument, or an ordinary argument seen again (`detach`): they share their version."""
+    counter = tensor._version_counter
+    return any(
+        value is tensor
+        or (counter is not None and getattr(value, "_version_counter", None) is counter and not value.is_inference())
+        for value in args
+    )

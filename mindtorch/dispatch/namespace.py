@@ -2,10 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from keyword import iskeyword
 from typing import Any
 
 from mindtorch.dispatch.registry import OpEntry, all_ops, overloads_of
 from mindtorch.dispatch.schema import Schema
+
+
+def _python_name(name: str) -> str:
+    """The parameter's name in Python, where `self` is `input` and `from` is `from_`."""
+    return "input" if name == "self" else f"{name}_" if iskeyword(name) else name
 
 
 class OpOverload:
@@ -33,11 +39,38 @@ class OpOverload:
         return self._entry.view is not None
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if "self" in kwargs:
-            kwargs["input"] = kwargs.pop("self")
+        kwargs = {_python_name(name): value for name, value in kwargs.items()}
         if self._out_names and not isinstance(kwargs.get("out"), (tuple, list)):
             kwargs["out"] = self._outs(kwargs)
-        return self._entry.function(*args, **kwargs)
+        try:
+            return self._entry.function(*args, **kwargs)
+        except TypeError as error:
+            raise self._mismatch(args, kwargs) or error from None
+
+    def _mismatch(self, args: tuple, kwargs: dict[str, Any]) -> RuntimeError | None:
+        """torch's error for arguments that are too many, missing or unknown."""
+        op, arguments = f"aten::{self._entry.base}", self._schema.arguments
+        positional = [argument for argument in arguments if not argument.keyword_only]
+        if len(args) > len(positional):
+            return RuntimeError(
+                f"{op}() takes {len(positional)} positional argument(s) but {len(args)} was/were given.  "
+                f"Declaration: {self._schema}"
+            )
+        given = (
+            {_python_name(argument.name) for argument in positional[: len(args)]} | kwargs.keys() | {*self._out_names}
+        )
+        for argument in arguments:
+            if argument.default is None and _python_name(argument.name) not in given:
+                return self._missing("self" if argument.name == "input" else argument.name)
+        known = {_python_name(argument.name) for argument in arguments} | {"out"}
+        unknown = next((name for name in kwargs if name not in known), None)
+        if unknown is None:
+            return None
+        return RuntimeError(f"Unknown keyword argument '{unknown}' for operator '{op}'. Schema: {self._schema}")
+
+    def _missing(self, name: str) -> RuntimeError:
+        base = self._entry.base
+        return RuntimeError(f"aten::{base}() is missing value for argument '{name}'. Declaration: {self._schema}")
 
     @cached_property
     def _out_names(self) -> list[str]:
@@ -47,7 +80,7 @@ class OpOverload:
         """What Python functions take as `out`: the tensor, or a tuple where the schema names several."""
         missing = [name for name in self._out_names if name not in kwargs]
         if missing:
-            raise RuntimeError(f"{self.name()} is missing value for argument '{missing[0]}'. Declaration: {self._schema}")
+            raise self._missing(missing[0])
         outs = tuple(kwargs.pop(name) for name in self._out_names)
         return outs if len(outs) > 1 else outs[0]
 

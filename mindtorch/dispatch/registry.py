@@ -52,7 +52,17 @@ class KernelTable(dict):
 class OpEntry:
     """What is known about an op overload besides its code."""
 
-    __slots__ = ("name", "schema_text", "function", "jvp", "view", "composite", "differentiable", "takes_numbers", "tags")
+    __slots__ = (
+        "name",
+        "schema_text",
+        "function",
+        "jvp",
+        "view",
+        "composite",
+        "differentiable",
+        "takes_numbers",
+        "tags",
+    )
 
     def __init__(
         self,

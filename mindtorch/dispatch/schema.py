@@ -108,7 +108,9 @@ class Schema:
         keyword_only = [str(argument) for argument in self.arguments if argument.keyword_only]
         if takes_out:
             names = [argument.name for argument in self.arguments if argument.keyword_only]
-            place = names.index("dtype") if "pin_memory" in names else len(names)  # in front of the options of factories
+            place = (
+                names.index("dtype") if "pin_memory" in names else len(names)
+            )  # in front of the options of factories
             keyword_only.insert(place, str(self.out_argument))
         if takes_requires_grad:
             keyword_only.append("bool requires_grad = False")

@@ -4,7 +4,6 @@ Importing a module of this package puts its methods on the class (`extend_tensor
 """
 
 from mindtorch.methods import arrays as arrays
-from mindtorch.methods import comparing as comparing
 from mindtorch.methods import conversion as conversion
 from mindtorch.methods import copying as copying
 from mindtorch.methods import legacy as legacy

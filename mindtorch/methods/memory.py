@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from mindtorch import errors
-from mindtorch.autograd.history import mark_written
+from mindtorch import errors, state
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written
 from mindtorch.dispatch.arguments import ints_of, is_int
 from mindtorch.geometry import channels_last_strides, contiguous_strides
 from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format
 from mindtorch.storage import UntypedStorage, array_on
 from mindtorch.tensor import Tensor, extend_tensor
+
+_thread = state.thread
 
 
 @extend_tensor
@@ -17,10 +19,13 @@ class MemoryMethods:
 
     def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
         """Look at the memory of another tensor or storage from now on."""
-        if isinstance(source, Tensor):
+        if _thread.grad_enabled and edge_of(self) is not None:
+            check_inplace(self)
+        if isinstance(source, Tensor) and size is None:
             self._array = source._array
         else:
             storage = UntypedStorage(0) if source is None else source
+            storage = storage.untyped_storage() if isinstance(storage, Tensor) else storage
             size = (len(storage) // self.itemsize - storage_offset,) if size is None else tuple(size)
             self._array = array_on(storage, self.dtype, storage_offset, size, stride or contiguous_strides(size))
         return _rewritten(self)

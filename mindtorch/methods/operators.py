@@ -90,7 +90,9 @@ class TransposedAndConjugated:
 
     @property
     def mT(self: Any) -> Tensor:
-        if self.ndim < 2:
+        if self.ndim == 0:
+            return self
+        if self.ndim == 1:
             raise RuntimeError(
                 f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor."
             )
@@ -105,7 +107,9 @@ class TransposedAndConjugated:
 
     @property
     def mH(self: Any) -> Tensor:
-        if self.ndim < 2:
+        if self.ndim == 0:
+            return self.conj()
+        if self.ndim == 1:
             raise RuntimeError(
                 f"tensor.mH is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor."
             )

@@ -11,6 +11,28 @@ from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.creation import tensor
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.dtype import finfo
+from mindtorch.nn.activations import celu as celu
+from mindtorch.nn.activations import elu as elu
+from mindtorch.nn.activations import glu as glu
+from mindtorch.nn.activations import gumbel_softmax as gumbel_softmax
+from mindtorch.nn.activations import hardshrink as hardshrink
+from mindtorch.nn.activations import hardsigmoid as hardsigmoid
+from mindtorch.nn.activations import hardswish as hardswish
+from mindtorch.nn.activations import logsigmoid as logsigmoid
+from mindtorch.nn.activations import mish as mish
+from mindtorch.nn.activations import prelu as prelu
+from mindtorch.nn.activations import selu as selu
+from mindtorch.nn.activations import softshrink as softshrink
+from mindtorch.nn.activations import softsign as softsign
+from mindtorch.nn.activations import tanhshrink as tanhshrink
+from mindtorch.nn.activations import threshold as threshold
+from mindtorch.nn.distances import cosine_embedding_loss as cosine_embedding_loss
+from mindtorch.nn.distances import cosine_similarity as cosine_similarity
+from mindtorch.nn.distances import huber_loss as huber_loss
+from mindtorch.nn.distances import margin_ranking_loss as margin_ranking_loss
+from mindtorch.nn.distances import pairwise_distance as pairwise_distance
+from mindtorch.nn.distances import triplet_margin_loss as triplet_margin_loss
 from mindtorch.nn.reduction import legacy_reduction, reduction_number
 from mindtorch.tensor import Tensor
 
@@ -92,23 +114,6 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """input where it is positive, alpha * (exp(input) - 1) elsewhere."""
-    result = input.clamp(min=0) + alpha * input.clamp(max=0).expm1()
-    return input.copy_(result) if inplace else result
-
-
-def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """input * tanh(softplus(input))."""
-    result = input * ops.softplus(input).tanh()
-    return input.copy_(result) if inplace else result
-
-
-def logsigmoid(input: Tensor) -> Tensor:
-    """log(sigmoid(input)), without overflow."""
-    return -ops.softplus(-input, 1, 40)
-
-
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """exp(input) divided by its sum along a dimension."""
     if dim is None:
@@ -148,7 +153,69 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return ops.dropout_(input, p, training) if inplace else ops.dropout(input, p, training)
 
 
+def _dropout_channels(input: Tensor, p: float, training: bool, inplace: bool, dims: int) -> Tensor:
+    """Dropout of whole channels: of everything but the last `dims` dimensions."""
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0 or not input.numel():
+        return input
+    shape = (*input.shape[: input.ndim - dims], *(1,) * dims)
+    noise = ops.zeros((), dtype=input.dtype) if p == 1 else input.new_empty(shape).bernoulli_(1 - p).div_(1 - p)
+    return input.mul_(noise) if inplace else input * noise
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels of sequences."""
+    return _dropout_channels(input, p, training, inplace, 1)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels of images."""
+    return _dropout_channels(input, p, training, inplace, 2)
+
+
 # -------------------- pooling --------------------
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window; with `return_indices`, also where it is."""
+    steps = kernel_size if stride is None else stride
+    places = [_one_row(value, rest) for value, rest in ((kernel_size, 1), (steps, 1), (padding, 0), (dilation, 1))]
+    pooled = max_pool2d(input.unsqueeze(-2), *places, ceil_mode, return_indices)
+    return tuple([part.squeeze(-2) for part in pooled]) if return_indices else pooled.squeeze(-2)
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The mean of each window."""
+    steps = kernel_size if stride is None else stride
+    places = [_one_row(value, rest) for value, rest in ((kernel_size, 1), (steps, 1), (padding, 0))]
+    return ops.avg_pool2d(input.unsqueeze(-2), *places, ceil_mode, count_include_pad).squeeze(-2)
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size cells."""
+    return ops.adaptive_avg_pool2d(input.unsqueeze(-2), _one_row(output_size, 1)).squeeze(-2)
+
+
+def _one_row(value: Any, row: int) -> tuple[int, int]:
+    """A size of a sequence as that of an image with one row."""
+    return row, value if isinstance(value, int) else value[0]
+
 
 avg_pool2d = ops.avg_pool2d
 
@@ -220,21 +287,39 @@ def layer_norm(
     return ops.layer_norm(input, tuple(normalized_shape), weight, bias, eps)
 
 
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Normalize over groups of channels."""
+    batch, channels, *rest = input.shape
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={num_groups}"
+        )
+    _check_several_values((batch * channels // num_groups, num_groups, *rest))
+    grouped = input.reshape(batch, num_groups, -1)
+    result = ops.layer_norm(grouped, (grouped.shape[-1],), None, None, eps).reshape(input.shape)
+    shape = (channels,) + (1,) * len(rest)
+    if weight is not None:
+        result = result * weight.reshape(shape)
+    return result if bias is None else result + bias.reshape(shape)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """Divide by the root of the mean square over the last dimensions."""
+    dims = tuple(range(-len(normalized_shape), 0))
+    epsilon = finfo(input.dtype).eps if eps is None else eps
+    result = input * (input.pow(2).mean(dims, keepdim=True) + epsilon).rsqrt()
+    return result if weight is None else result * weight
+
+
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """Divide by the p-norm along a dimension, or by eps where that is larger."""
     length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     return input / length if out is None else ops.div(input, length, out=out)
-
-
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors along a dimension."""
-    lengths = (x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
-    return (x1 / next(lengths) * (x2 / next(lengths))).sum(dim)
-
-
-def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
-    """The p-norm of the differences of vectors along the last dimension."""
-    return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
 
 
 # -------------------- shape --------------------

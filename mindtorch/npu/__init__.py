@@ -1,8 +1,11 @@
-"""The `npu` device (Ascend). Without the Ascend libraries it says so; with them, `mindtorch.backends.npu` serves it."""
+"""The `npu` device (Ascend). Without the Ascend libraries it says so; with them, a backend serves it: `serve`."""
 
 from ctypes.util import find_library
 
 from mindtorch import errors
+from mindtorch._generated.npu_kernels import KERNELS
+from mindtorch.dispatch.keys import register_backend
+from mindtorch.dispatch.registry import register_kernels
 
 _LIBRARIES = ("ascendcl", "opapi")
 
@@ -15,6 +18,15 @@ def is_available() -> bool:
 def device_count() -> int:
     """How many devices this process can use."""
     return 0 if not is_available() else 1
+
+
+def serve(array_class: type) -> None:
+    """Make arrays of this class what `device="npu"` means: called by the backend when it has found its libraries.
+
+    Ops whose kernel nobody has written yet get the generated stub, which says what to write and where.
+    """
+    register_backend("NPU", array_class, "npu")
+    register_kernels("NPU", KERNELS)
 
 
 def synchronize(device: object = None) -> None:

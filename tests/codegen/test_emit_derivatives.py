@@ -109,6 +109,7 @@ def test_saved_facts_and_numbers(tmp_path):
             """scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"""
 
             saved = ("weight", "self")
+            values = ("factor", "weight_shape")
 
             def apply(node, grad):
                 if grad is None:
@@ -144,6 +145,7 @@ def test_output_without_gradient(tmp_path):
             """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
 
             saved = ("indices",)
+            values = ("dim", "self_shape")
 
             def apply(node, grad):
                 if grad is None:
@@ -202,6 +204,8 @@ def test_list_of_tensors(tmp_path):
         '''
         class CatBackward0(Node):
             """cat(Tensor[] tensors, int dim=0) -> Tensor"""
+
+            values = ("tensors_shapes", "dim")
 
             def apply(node, grad):
                 if grad is None:
@@ -266,6 +270,8 @@ def test_outputs_in_a_list(tmp_path):
         '''
         class UnbindBackward0(Node):
             """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
+
+            values = ("dim",)
 
             def apply(node, *grads):
                 if all([grad is None for grad in grads]):

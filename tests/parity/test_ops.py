@@ -14,7 +14,6 @@ from tests.harness import (
     error_difference,
     function_of,
     inplace_samples,
-    model,
     outcome,
     result_difference,
     sampled_ops,
@@ -288,4 +287,5 @@ def test_meta(op):
 
 def has_mask(args):
     """A list with a boolean index: how many elements it chooses depends on data."""
-    return any(t.dtype is mindtorch.bool for each in args if isinstance(each, list) for t in tensors_in(mindtorch, each))
+    lists = (each for each in args if isinstance(each, list))
+    return any(tensor.dtype is mindtorch.bool for each in lists for tensor in tensors_in(mindtorch, each))

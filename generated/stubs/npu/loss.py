@@ -118,3 +118,16 @@ def binary_cross_entropy_backward(grad_output, input, target, weight, reduction,
         "binary_cross_entropy_backward(grad_output, input, target, weight, reduction, out=None)",
         "mindtorch/backends/npu/loss.py",
     )
+
+
+def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
+    """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor
+
+    ACLNN: aclnnBinaryCrossEntropyWithLogits(self, target, weight, posWeight, reduction, out)
+    """
+    raise missing_kernel(
+        "binary_cross_entropy_with_logits",
+        "NPU",
+        "binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)",
+        "mindtorch/backends/npu/loss.py",
+    )

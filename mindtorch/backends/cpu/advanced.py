@@ -12,7 +12,8 @@ import numpy as np
 
 from mindtorch import iterator
 from mindtorch.backends.cpu.strided import allocate, strided, strides_of
-from mindtorch.backends.geometry import contiguous_strides, view_strides
+from mindtorch.backends.view_geometry import view_strides
+from mindtorch.geometry import contiguous_strides
 
 Array = np.ndarray
 Indices = Sequence[Array | None]

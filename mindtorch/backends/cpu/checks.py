@@ -6,22 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mindtorch import dtype as dtypes
 from mindtorch.dtype import FROM_NUMPY
-
-_C_NAMES = {
-    "bool": "bool",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
 
 
 def scalar_name(array: np.ndarray) -> str:
@@ -31,7 +17,7 @@ def scalar_name(array: np.ndarray) -> str:
 
 def c_name(array: np.ndarray) -> str:
     """The dtype as C++ spells it: `c10::Half`."""
-    return _C_NAMES[array.dtype.name]
+    return dtypes.c_name(FROM_NUMPY[array.dtype])
 
 
 def times(sizes: Iterable[int], sign: str = " x ") -> str:

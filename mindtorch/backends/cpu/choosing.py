@@ -20,7 +20,7 @@ from mindtorch.backends.cpu.elementwise import (
     loops,
     widened,
 )
-from mindtorch.backends.cpu.numbers import fitting
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
 from mindtorch.dtype import FROM_NUMPY
@@ -109,7 +109,7 @@ def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
     if isinstance(limit, Array) or (not isinstance(limit, complex) and -100 < limit < 100):
         return limit
     if common_dtype(input, limit) == input.dtype:
-        fitting(limit, input.dtype)
+        checked_number(limit, input.dtype)
     return limit
 
 
@@ -166,13 +166,13 @@ def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | N
 
 def _fill_value(value: Array | Number, dtype: np.dtype[Any]) -> Array:
     if not isinstance(value, Array):
-        return fitting(value, dtype)
+        return checked_number(value, dtype)
     if value.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    return fitting(value.item(), dtype)
+    return checked_number(value.item(), dtype)
 
 
 # -------------------- three operands --------------------
@@ -196,7 +196,7 @@ def lerp(input: Array, end: Array, weight: Array | Number, out: Array | None = N
         _expect_dtype_of(input, weight, "weight")
         return compute(_LERP if weight.ndim else _LERP_BY_0_DIM, (input, end, weight), out)
     if not is_integral(input.dtype):
-        fitting(weight, widened(input.dtype))
+        checked_number(weight, widened(input.dtype))
     return compute(_LERP_BY_NUMBER, (input, end, weight), out)
 
 
@@ -207,7 +207,7 @@ def _expect_dtype_of(input: Array, other: Array, name: str) -> None:
 
 def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
     if value != 1:
-        fitting(value, common_dtype(input, tensor1, tensor2))
+        checked_number(value, common_dtype(input, tensor1, tensor2))
     return compute(_ADDCMUL, (input, tensor1, tensor2), out, value)
 
 
@@ -215,5 +215,5 @@ def addcdiv(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out
     if is_integral(tensor1.dtype) and is_integral(tensor2.dtype):
         raise RuntimeError(INTEGER_ADDCDIV)
     if value != 1:
-        fitting(value, common_dtype(input, tensor1, tensor2))
+        checked_number(value, common_dtype(input, tensor1, tensor2))
     return compute(_ADDCDIV, (input, tensor1, tensor2), out, value)

@@ -46,7 +46,8 @@ class Op:
     `loops` holds the computations by dtype, called with arrays and perhaps `out`. float16 and bfloat16 have none: they
     are computed in float32 and rounded once. `compute_dtype` gives the dtype of the computation from the operands,
     `result_dtype` that of the result from it. `refusals` holds the exceptions for the dtypes that torch refuses.
-    `exact_numbers`: with float16 and bfloat16 a number is not rounded to the dtype first. `same_dtype_out`: `out` must
+    `exact_numbers`: with float16 and bfloat16 a number that is not the first operand is not rounded to the dtype first.
+    `same_dtype_out`: `out` must
     have the dtype of the result, as it must for ops of one operand that don't promote.
     """
 
@@ -121,17 +122,19 @@ def binary(op: Op) -> Callable[..., Array]:
         dtype = input.dtype
         if loop := float_loop if dtype is FLOAT else fast.get(dtype):
             try:
-                if type(other) is not Array:
-                    operand = CONSTANTS[type(other)][dtype][other]
-                    friendly = input.ndim == 1 or is_plain(input)
-                else:
+                if type(other) is Array:
                     operand = other
-                    friendly = other.dtype is dtype and (input.ndim == 1 == other.ndim or are_plain(input, other))
+                    friendly = other.dtype is dtype and (
+                        input.ndim == 1 == other.ndim or out is input or are_plain(input, other)
+                    )
+                else:
+                    operand = CONSTANTS[type(other)][dtype][other]
+                    friendly = input.ndim == 1 or out is input or is_plain(input)
                 if friendly:
                     if out is None:
                         return run_quietly(loop, input, operand)
-                    if out is input and may_write_in_place and are_apart(out, operand):
-                        return run_quietly(loop, input, operand, out)
+                    if out is input and may_write_in_place and out.base is None is operand.base:
+                        return run_quietly(loop, input, operand, out=out)
             except SHORT_CUT_FAILED:
                 pass
         return compute(op, (input, other), out)
@@ -188,7 +191,10 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
         target = destination(arrays, plan.dtype, plan.result_dtype, out)
     if refusal is not None:
         raise refusal(plan.dtype)
-    inputs = [_convert(operand, plan.dtype, plan.working, op.exact_numbers) for operand in operands]
+    inputs = [
+        _convert(operand, plan.dtype, plan.working, op.exact_numbers and place > 0)
+        for place, operand in enumerate(operands)
+    ]
     may_overlap = out is not None and not all([out is each or are_apart(out, each) for each in inputs])
     _run(op.loops[plan.working], (*inputs, *params), target, plan.result_dtype, may_overlap)
     return target

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import iterator, state
-from mindtorch.backends import geometry
-from mindtorch.backends.cpu.casting import checked_number, copy_into, deliver
+from mindtorch import geometry, iterator, state
+from mindtorch.backends.cpu.casting import copy_into, deliver
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
 from mindtorch.backends.cpu.strided import allocate, strides_of
 from mindtorch.backends.cpu.strided import empty_like as new_like
@@ -187,8 +187,21 @@ def clone(input, memory_format=None):
     if memory_format is None and input.flags.c_contiguous and 1 not in input.shape and input.size:
         return input.copy()
     result = empty_like(input, None, None, None, None, memory_format)
-    np.copyto(result, input)
+    if input.ndim == 2 and input.size >= _LARGE and result.flags.c_contiguous and input.flags.f_contiguous:
+        _copy_transposed(result, input)
+    else:
+        np.copyto(result, input)
     return result
+
+
+_LARGE = 1 << 16  # elements: what no longer fits into the level-1 cache
+
+
+def _copy_transposed(result: Array, input: Array) -> None:
+    """In strips as wide as a cache line of the result, each of which is then written once, as a whole."""
+    width = max(64 // input.itemsize, 1)
+    for start in builtins.range(0, input.shape[1], width):
+        result[:, start : start + width] = input[:, start : start + width]
 
 
 def copy(input, src, non_blocking=False):

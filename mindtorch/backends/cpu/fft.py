@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch.backends import geometry
+from mindtorch import geometry
 from mindtorch.backends.cpu.casting import deliver
 from mindtorch.backends.cpu.strided import allocate
 
@@ -41,7 +41,7 @@ def _laid_out(result: Array, input: Array, dims: Sequence[int]) -> Array:
     """The result in torch's memory order: the transformed dimensions innermost."""
     others = [dim for dim in range(input.ndim) if dim not in dims]
     order = [*_by_stride(input, others), *dims]
-    strides = geometry.strides_in_order(result.shape, order, result.itemsize)
+    strides = geometry.strides_in_order(result.shape, order[::-1], result.itemsize)
     if result.strides == strides:
         return result
     copy = allocate(result.shape, strides, result.dtype)

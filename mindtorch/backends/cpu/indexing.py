@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch import iterator
-from mindtorch.backends import geometry
+from mindtorch import geometry, iterator
+from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu import view
 from mindtorch.backends.cpu.advanced import (
     add_at,
@@ -17,7 +17,7 @@ from mindtorch.backends.cpu.advanced import (
     resolve,
     result_shape,
 )
-from mindtorch.backends.cpu.casting import cast, check_same, checked_number, deliver, deliver_same
+from mindtorch.backends.cpu.casting import check_same, deliver, deliver_same
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.joining import cat as cat
 from mindtorch.backends.cpu.joining import flip as flip
@@ -25,6 +25,7 @@ from mindtorch.backends.cpu.joining import repeat as repeat
 from mindtorch.backends.cpu.joining import roll as roll
 from mindtorch.backends.cpu.joining import stack as stack
 from mindtorch.backends.cpu.joining import triangle
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.strided import allocate, empty_like
 
 Array = np.ndarray
@@ -58,16 +59,13 @@ def index(input, indices, out=None):
 
 def index_put(input, indices, values, accumulate=False, out=None):
     if values.size == 1 and not accumulate and _is_one_mask(indices):
-        values = cast(values.reshape(()), input.dtype)
-    if input.dtype != values.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {scalar_name(input)} for the destination "
-            f"and {scalar_name(values)} for the source."
-        )
+        values = checked_number(values.item(), input.dtype)
+    elif out is input:
+        iterator.check_apart(out, [values, *(index for index in indices if index is not None)])
     resolved = resolve(input.shape, indices)
     target = _target(input, out)
     try:
-        _check_values(values, result_shape(input.shape, resolved))
+        _check_values(input, values, result_shape(input.shape, resolved))
         if accumulate:
             check_bounds(input.shape, resolved)
             add_at(target, open_key(input.shape, resolved), values)
@@ -84,7 +82,7 @@ def _is_one_mask(indices: Sequence[Array | None]) -> bool:
     return len(given) == 1 and given[0].dtype is _BOOL
 
 
-def _check_values(values: Array, shape: tuple[int, ...]) -> None:
+def _check_values(input: Array, values: Array, shape: tuple[int, ...]) -> None:
     fits = values.ndim <= len(shape) and all(
         extent in (1, wanted) for extent, wanted in zip(reversed(values.shape), reversed(shape), strict=False)
     )
@@ -92,6 +90,11 @@ def _check_values(values: Array, shape: tuple[int, ...]) -> None:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
             f"shape {list(shape)}"
+        )
+    if input.dtype != values.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {scalar_name(input)} for the destination "
+            f"and {scalar_name(values)} for the source."
         )
 
 
@@ -162,7 +165,7 @@ def _check_index_add(input: Array, dim: int, index: Array, source: Array) -> Non
         )
     rows = source.shape[dim] if dim < source.ndim else 1
     if not source.ndim and index.size != 1:
-        geometry.unbind_dim(source.shape, dim)
+        view_geometry.unbind_dim(source.shape, dim)
     if index.size != rows:
         raise RuntimeError(
             f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({rows}), for dim: "

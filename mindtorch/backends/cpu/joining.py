@@ -5,14 +5,13 @@ from functools import reduce
 
 import numpy as np
 
-from mindtorch import iterator
-from mindtorch.backends import geometry
+from mindtorch import geometry, iterator
+from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_same
 from mindtorch.backends.cpu.strided import allocate, empty_like
 from mindtorch.dtype import FROM_NUMPY
-from mindtorch.geometry import is_contiguous
 from mindtorch.memory_format import channels_last, channels_last_3d
-from mindtorch.promotion import can_convert, promote
+from mindtorch.promotion import FLOAT, can_convert, promote
 
 Array = np.ndarray
 
@@ -21,20 +20,15 @@ Array = np.ndarray
 
 
 def cat(tensors, dim=0, out=None):
-    if out is None and tensors:
-        dtype = tensors[0].dtype
-        for tensor in tensors:
-            if tensor.dtype is not dtype or not tensor.flags.c_contiguous:
-                break
+    if out is None and tensors and tensors[0].dtype is FLOAT:
+        try:
+            result = np.concatenate(tensors, dim)
+        except ValueError:
+            pass  # sizes that don't fit, or that torch forgives
         else:
-            try:
-                result = np.concatenate(tensors, dim)
-            except ValueError:
-                pass  # sizes that don't fit, or that torch forgives
-            else:
-                shape = result.shape
-                if 1 not in shape and 0 not in shape:
-                    return result
+            shape = result.shape
+            if result.dtype is FLOAT and result.flags.c_contiguous and 1 not in shape and 0 not in shape:
+                return result
     return _cat(tensors, dim, out)
 
 
@@ -88,7 +82,7 @@ def _joined_shape(tensors: Sequence[Array], first: Array, dim: int) -> tuple[int
 def _joined_strides(tensors: Sequence[Array], shape: tuple[int, ...], unit: int) -> tuple[int, ...]:
     """Row-major, unless all tensors are in the same other memory format."""
     form = {4: channels_last, 5: channels_last_3d}.get(len(shape))
-    if form and all(not each.flags.c_contiguous and is_contiguous(each, form) for each in tensors):
+    if form and all(not each.flags.c_contiguous and geometry.has_format(each, form) for each in tensors):
         return geometry.channels_last_strides(shape, unit)
     return geometry.contiguous_strides(shape, unit)
 
@@ -142,7 +136,7 @@ def roll(input, shifts, dims=()):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     result = input
     for shift, dim in zip(shifts, dims, strict=True):
-        result = _rolled(result, shift, geometry.unbind_dim(result.shape, dim))
+        result = _rolled(result, shift, view_geometry.unbind_dim(result.shape, dim))
     return result
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends import geometry
+from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import deliver, deliver_same
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name, times
 from mindtorch.backends.cpu.elementwise import SHORT_CUT_FAILED
@@ -171,7 +171,7 @@ def _check_addend(input: Array, shape: tuple[int, ...], out: Array | None) -> No
             f"Bad in-place call: input tensor size {list(input.shape)} and output tensor size {list(shape)} should "
             "match"
         )
-    geometry.expand(input.shape, input.strides, 1, shape)
+    view_geometry.expand(input.shape, input.strides, 1, shape)
 
 
 def _sum_with(product: Product, input: Array, a: Array, b: Array, beta: Any, alpha: Any, out: Array | None) -> Array:

@@ -9,7 +9,8 @@ import numpy as np
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.precision import check_out, deliver, deliver_all, deliver_cast, widen
 from mindtorch.backends.cpu.quiet import quiet
-from mindtorch.iterator import check_result_dtype
+from mindtorch.backends.cpu.strided import empty_like
+from mindtorch.iterator import broadcast_shapes, check_inplace_shape, check_result_dtype
 
 NONE, MEAN, SUM = 0, 1, 2
 
@@ -264,6 +265,39 @@ def _cross_entropy_gradient(
     if reduction == MEAN:
         grad = grad / input.size
     return deliver(grad, input, out)
+
+
+def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
+    checks.expect_float(input, "log_sigmoid_cpu")
+    _check_logits(input, target, weight, pos_weight)
+    losses = quiet(_logit_losses, widen(input), widen(target), widen(weight), widen(pos_weight))
+    if reduction == NONE:
+        result = empty_like(target)
+        np.copyto(result, losses, casting="unsafe")
+        return result
+    return quiet(_finish, losses, reduction, target, None)
+
+
+def _logit_losses(
+    x: np.ndarray, y: np.ndarray, weight: np.ndarray | None, pos_weight: np.ndarray | None
+) -> np.ndarray:
+    losses = np.log1p(np.exp(-np.abs(x))) + np.maximum(-x, 0)  # -log(sigmoid(x)) without overflow
+    if pos_weight is not None:
+        losses = losses * ((pos_weight - 1) * y + 1)
+    losses = (1 - y) * x + losses
+    return losses if weight is None else losses * weight
+
+
+def _check_logits(
+    input: np.ndarray, target: np.ndarray, weight: np.ndarray | None, pos_weight: np.ndarray | None
+) -> None:
+    """The result has the shape and the dtype of the target, whatever the other operands are."""
+    if pos_weight is not None:
+        check_inplace_shape(input, broadcast_shapes(input.shape, pos_weight.shape, target.shape))
+    check_inplace_shape(target, broadcast_shapes(target.shape, input.shape))
+    check_result_dtype(input.dtype, target.dtype)
+    if weight is not None:
+        check_inplace_shape(target, broadcast_shapes(target.shape, weight.shape))
 
 
 def _check_same_dtype(input: np.ndarray, *others: np.ndarray | None) -> None:

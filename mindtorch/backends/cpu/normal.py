@@ -18,7 +18,6 @@ Array = np.ndarray
 
 BLOCK = 16
 _PAIRS = 8
-_CHUNK = 1 << 15  # numbers transformed together, so that temporaries stay in the cache
 
 _single = np.float32
 
@@ -32,19 +31,20 @@ def normal_from_pairs(first: float, second: float) -> tuple[float, float]:
 
 def transform_blocks(uniform: Array, mean: float, std: float) -> None:
     """Replaces uniform numbers, whole blocks of 16 of float32 or float64, by normal ones."""
-    radius_of, circle_of = (radii, points) if uniform.dtype == np.float32 else (_wide_radii, _wide_points)
-    for start in range(0, uniform.size, _CHUNK):
-        blocks = uniform[start : start + _CHUNK].reshape(-1, BLOCK)
-        combine(blocks, radius_of(blocks[:, :_PAIRS]), circle_of(blocks[:, _PAIRS:]), mean, std)
+    radius_of, point_of = (radii, points) if uniform.dtype == np.float32 else (_wide_radii, _wide_points)
+    blocks = uniform.reshape(-1, BLOCK)
+    combine(blocks, radius_of(blocks[:, :_PAIRS]), point_of(blocks[:, _PAIRS:]), mean, std)
 
 
 def combine(blocks: Array, radius: Array, point: tuple[Array, Array], mean: float, std: float) -> None:
     """Writes blocks of normal numbers, whose first halves are from the cosines and whose second from the sines."""
-    for half, side in zip((blocks[:, :_PAIRS], blocks[:, _PAIRS:]), point, strict=True):
-        if std == 1:
-            np.add(radius * side, radius.dtype.type(mean), out=half)
-        else:
-            half[...] = fused_multiply_add(radius * side, radius.dtype.type(std), radius.dtype.type(mean))
+    np.multiply(radius, point[0], out=blocks[:, :_PAIRS])
+    np.multiply(radius, point[1], out=blocks[:, _PAIRS:])
+    if std == 1:
+        blocks += mean
+    else:
+        number = blocks.dtype.type
+        blocks[...] = fused_multiply_add(blocks, number(std), number(mean))
 
 
 def _wide_radii(uniform: Array) -> Array:

@@ -1,45 +1,60 @@
 """Python numbers that must fit into a dtype, as torch's `value cannot be converted` check sees it."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from mindtorch.promotion import BFLOAT16, BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, real_of
-
-_C_NAMES = {
-    **{np.dtype(each): f"{each}_t" for each in ("uint8", "int8", "int16", "int64", "uint16", "uint32", "uint64")},
-    np.dtype("int32"): "int",
-    HALF: "c10::Half",
-    BFLOAT16: "c10::BFloat16",
-    FLOAT: "float",
-    DOUBLE: "double",
-    CFLOAT: "c10::complex<float>",
-    CDOUBLE: "c10::complex<double>",
-}
+from mindtorch.backends.cpu.casting import cast
+from mindtorch.dtype import ALL_DTYPES, FROM_NUMPY, c_name, finfo
 
 
-def fitting(number: complex, dtype: np.dtype[Any]) -> np.ndarray:
-    """The number as a 0-d array of `dtype`; torch's RuntimeError when it lies outside of the dtype's range."""
-    if dtype == BOOL:
+def checked_number(number: Any, dtype: np.dtype) -> np.ndarray:
+    """A number as a 0-d array of `dtype`; torch's error when the dtype does not reach that far."""
+    if dtype.kind == "b":
         return np.array(bool(number))
-    if not _fits(number, dtype):
-        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype]} without overflow")
     if isinstance(number, complex) and dtype.kind != "c":
+        if number.imag:
+            raise _overflow(dtype)
         number = number.real
-    return np.array(number).astype(dtype)
+    if not _FITS[dtype.kind](number, dtype):
+        raise _overflow(dtype)
+    if dtype.kind in "iu":
+        return np.array(int(number) % (1 << 64), np.uint64).astype(dtype)
+    return cast(np.asarray(number), dtype)
 
 
-def _fits(number: complex, dtype: np.dtype[Any]) -> bool:
-    if isinstance(number, complex):
-        if dtype.kind == "c":
-            return _fits(number.real, real_of(dtype)) and _fits(number.imag, real_of(dtype))
-        return number.imag == 0 and _fits(number.real, dtype)
-    if dtype.kind not in "iu":
-        return not math.isfinite(number) or abs(number) <= ml_dtypes.finfo(real_of(dtype)).max
+def _overflow(dtype: np.dtype) -> RuntimeError:
+    is_sized = dtype.kind in "iu" and dtype != np.int32
+    name = f"{dtype.name}_t" if is_sized else c_name(FROM_NUMPY[dtype])
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def _fits_integer(number: Any, dtype: np.dtype) -> bool:
     limits = np.iinfo(dtype)
     if isinstance(number, float):
-        return bool(limits.min <= number <= limits.max)
-    lowest = limits.min or -limits.max  # a negative number may wrap around in an unsigned dtype
+        return limits.min <= number <= limits.max
+    lowest = -limits.max if limits.min == 0 else limits.min  # negative integers wrap around in unsigned dtypes
     return bool(lowest <= number <= limits.max)
+
+
+def _fits_float(number: Any, dtype: np.dtype) -> bool:
+    return isinstance(number, float) and not math.isfinite(number) or abs(number) <= _LARGEST[dtype]
+
+
+def _fits_complex(number: Any, dtype: np.dtype) -> bool:
+    part = np.dtype(f"f{dtype.itemsize // 2}")
+    number = complex(number)
+    return _fits_float(number.real, part) and _fits_float(number.imag, part)
+
+
+_LARGEST = {dtype.numpy: finfo(dtype).max for dtype in ALL_DTYPES if dtype.is_floating_point}
+
+_FITS: dict[str, Callable[[Any, np.dtype], bool]] = {
+    "i": _fits_integer,
+    "u": _fits_integer,
+    "f": _fits_float,
+    "V": _fits_float,
+    "c": _fits_complex,
+}

@@ -26,10 +26,11 @@ from mindtorch.backends.cpu.elementwise import (
     Op,
     binary,
     compute,
+    constant,
     loops,
     unary,
 )
-from mindtorch.backends.cpu.numbers import fitting
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.refusals import (
     BOOL_NEGATED,
     BOOL_SUBTRACTED,
@@ -43,7 +44,9 @@ from mindtorch.backends.cpu.refusals import (
 )
 from mindtorch.iterator import needs_resize
 from mindtorch.promotion import (
+    BFLOAT16,
     BOOL,
+    HALF,
     INTEGRAL,
     common_dtype,
     int_to_float,
@@ -77,28 +80,28 @@ INTEGERS = (BOOL, *INTEGRAL)
 _add = binary(Op(loops(np.add)))
 _subtract = binary(Op(loops(np.subtract, NUMBERS)))
 _subtract_from_number = binary(Op(loops(arithmetic.subtract_reversed, NUMBERS)))
-_ADD_SCALED = Op(loops(arithmetic.add_scaled), exact_numbers=True)
-_SUBTRACT_SCALED = Op(loops(arithmetic.subtract_scaled, NUMBERS), exact_numbers=True)
+_ADD_SCALED = Op(loops(arithmetic.add_scaled))
+_SUBTRACT_SCALED = Op(loops(arithmetic.subtract_scaled, NUMBERS))
 
 
 def add(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:
     if alpha == 1 and type(alpha) is int or _is_one(alpha, input, other):
         return _add(input, other, out)
-    return compute(_ADD_SCALED, (input, other), out, alpha)
+    return compute(_ADD_SCALED, (input, other), out, _rounded(alpha, input, other))
 
 
 def sub(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:
     _check_subtraction(input, other)
     if alpha == 1 and type(alpha) is int or _is_one(alpha, input, other):
         return _subtract(input, other, out)
-    return compute(_SUBTRACT_SCALED, (input, other), out, alpha)
+    return compute(_SUBTRACT_SCALED, (input, other), out, _rounded(alpha, input, other))
 
 
 def rsub(input: Array, other: Array | Number, alpha: Number = 1) -> Array:
     _check_subtraction(input, other)
     if _is_one(alpha, input, other) and not isinstance(other, Array):
         return _subtract_from_number(input, other)
-    return compute(_SUBTRACT_SCALED, (other, input), None, alpha)
+    return compute(_SUBTRACT_SCALED, (other, input), None, _rounded(alpha, other, input))
 
 
 def _is_one(alpha: Number, input: Array, other: Array | Number) -> bool:
@@ -113,6 +116,12 @@ def _is_one(alpha: Number, input: Array, other: Array | Number) -> bool:
     if isinstance(alpha, complex) and dtype.kind != "c":
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     return alpha == 1
+
+
+def _rounded(alpha: Number, input: Array | Number, other: Array | Number) -> Number:
+    """The factor as float16 and bfloat16 hold it, though the product is computed in float32."""
+    dtype = common_dtype(input, other)
+    return constant(alpha, dtype).item() if dtype in (HALF, BFLOAT16) else alpha
 
 
 def _check_subtraction(input: Array, other: Array | Number) -> None:
@@ -191,7 +200,7 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if exponent in _FIRST_POWERS:
         return compute(_FIRST_POWERS[exponent], (input, exponent), out)
-    fitting(exponent, dtype)
+    checked_number(exponent, dtype)
     return compute(_POW, (input, exponent), out)
 
 

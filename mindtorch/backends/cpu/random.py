@@ -4,18 +4,23 @@ Elements are filled in the order in which they lie in memory, not in index order
 """
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from mindtorch.backends import geometry
+from mindtorch import geometry
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name
 from mindtorch.backends.cpu.fused import fused_multiply_add
 from mindtorch.backends.cpu.normal import BLOCK, combine, normal_from_pairs, points, radii, transform_blocks
+from mindtorch.dtype import bfloat16, float16, float32, float64
 from mindtorch.generator import Generator, Window, default_generator
 from mindtorch.iterator import needs_resize
+from mindtorch.lazy import lazy
+
+lapack = lazy("scipy.linalg.lapack")
 
 Array = np.ndarray
 
@@ -28,6 +33,7 @@ _SINGLE_STEP, _DOUBLE_STEP = 2.0**-24, 2.0**-53
 _WIDE_RANGE = 1 << 28
 _FEW = 256  # normal numbers, which come from draws ahead
 _WINDOW = 4096  # draws ahead
+_CHUNK = 1 << 14  # numbers drawn together
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
 
@@ -40,16 +46,23 @@ def uniform(input, from_=0.0, to=1.0, generator=None):
         return input
     if input.dtype.kind not in _FLOAT_KINDS:
         raise not_implemented("check_uniform_bounds", input)
-    work = _work_dtype(input)
-    numbers = _unit_numbers(generator or default_generator, input.size, work)
-    if from_ != 0 or to != 1:
+    source, dtype, work = generator or default_generator, input.dtype, _work_dtype(input)
+    is_unit = from_ == 0 and to == 1
+    if not is_unit:
         _check_uniform_bounds(input, from_, to)
-        low = work.type(from_)
-        numbers = fused_multiply_add(numbers, work.type(to) - low, low)
-    if input.dtype != work:
-        numbers = numbers.astype(input.dtype)
-        numbers[numbers == input.dtype.type(to)] = from_  # rounding must not reach the excluded end
-    return _fill(input, numbers)
+    low = work.type(from_)
+    span = work.type(to) - low
+
+    def draw(count: int) -> Array:
+        numbers = _unit_numbers(source, count, work)
+        if not is_unit:
+            numbers = fused_multiply_add(numbers, span, low)
+        if dtype != work:
+            numbers = numbers.astype(dtype)
+            numbers[numbers == dtype.type(to)] = from_  # rounding must not reach the excluded end
+        return numbers
+
+    return _fill(input, draw)
 
 
 def _unit_numbers(source: Generator, count: int, dtype: np.dtype) -> Array:
@@ -65,8 +78,15 @@ def _scaled(draws: Array, bits: np.uint64, dtype: np.dtype, step: float) -> Arra
     return numbers
 
 
+# bfloat16 has the bound of float32 here
+_LARGEST = {
+    each.numpy: float(np.finfo(np.float32 if each is bfloat16 else each.numpy).max)
+    for each in (float16, bfloat16, float32, float64)
+}
+
+
 def _check_uniform_bounds(input: Array, low: float, high: float) -> None:
-    largest = float(np.finfo(np.float32).max) if input.dtype.name == "bfloat16" else float(np.finfo(input.dtype).max)
+    largest = _LARGEST[input.dtype]
     for name, bound in (("from", low), ("to", high)):
         if not -largest <= bound <= largest:
             raise RuntimeError(f"{name} is out of bounds for {c_name(input)}")
@@ -90,10 +110,10 @@ def normal(input, mean=0.0, std=1.0, generator=None):
     source = generator or default_generator
     if input.size < BLOCK or not input.flags.c_contiguous:
         numbers = np.array(_standard_normal(source, input.size))
-        return _fill(input, numbers + mean if std == 1 else fused_multiply_add(numbers, std, mean))
+        return _write(input, numbers + mean if std == 1 else fused_multiply_add(numbers, std, mean))
     if input.size <= _FEW and input.dtype == _SINGLE:
         return _normal_from_window(source, input, mean, std)
-    return _fill(input, _normal_in_blocks(source, input, mean, std))
+    return _normal_in_blocks(source, input, mean, std)
 
 
 def _standard_normal(source: Generator, count: int) -> list[float]:
@@ -112,15 +132,19 @@ def _standard_normal(source: Generator, count: int) -> list[float]:
 
 def _normal_in_blocks(source: Generator, input: Array, mean: float, std: float) -> Array:
     """Blocks of 16; an incomplete last one is drawn together with the numbers before it, which are lost."""
-    work, rest = _work_dtype(input), input.size % BLOCK
-    drawn_twice = rest and input.itemsize > 2  # torch first draws all numbers of float32 and float64, then transforms
-    numbers = _unit_numbers(source, input.size if drawn_twice else input.size - rest, work)
-    transform_blocks(numbers[: input.size - rest], mean, std)
+    target, work, rest = input.reshape(-1), _work_dtype(input), input.size % BLOCK
+
+    def draw(count: int) -> Array:
+        numbers = _unit_numbers(source, count, work)
+        transform_blocks(numbers, mean, std)
+        return numbers
+
+    _fill(target[: input.size - rest], draw)
     if rest:
-        last = _unit_numbers(source, BLOCK, work)
-        transform_blocks(last, mean, std)
-        numbers = np.concatenate((numbers[: input.size - BLOCK], last))
-    return numbers
+        if input.itemsize > 2:  # torch first draws all numbers of float32 and float64, then transforms
+            _unit_numbers(source, rest, work)
+        _fill(target[-BLOCK:], draw)
+    return input
 
 
 def _normal_from_window(source: Generator, input: Array, mean: float, std: float) -> Array:
@@ -159,8 +183,8 @@ def exponential(input, lambd=1.0, generator=None):
         )
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    numbers = _unit_numbers(generator or default_generator, input.size, _DOUBLE)
-    return _fill(input, -1.0 / lambd * np.log1p(-numbers))
+    source = generator or default_generator
+    return _fill(input, lambda count: -1.0 / lambd * np.log1p(-_unit_numbers(source, count, _DOUBLE)))
 
 
 # -------------------- zeros and ones --------------------
@@ -169,8 +193,8 @@ def exponential(input, lambd=1.0, generator=None):
 def bernoulli_float(input, p=0.5, generator=None):
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    draws = (generator or default_generator).wide_draws(input.size) & _DOUBLE_BITS
-    return _fill(input, draws < np.uint64(math.ceil(p / _DOUBLE_STEP)))
+    source, limit = generator or default_generator, np.uint64(math.ceil(p / _DOUBLE_STEP))
+    return _fill(input, lambda count: source.wide_draws(count) & _DOUBLE_BITS < limit)
 
 
 def bernoulli_tensor(input, p, generator=None):
@@ -184,7 +208,7 @@ def bernoulli_tensor(input, p, generator=None):
     work = _work_dtype(p)
     order = _fill_order(input)
     chances = np.broadcast_to(p, input.shape).transpose(order).astype(work).reshape(-1)
-    return _fill(input, _unit_numbers(generator or default_generator, input.size, work) < chances)
+    return _write(input, _unit_numbers(generator or default_generator, input.size, work) < chances)
 
 
 def bernoulli(input, generator=None, out=None):
@@ -201,7 +225,7 @@ def random(input, generator=None):
     source = generator or default_generator
     largest = _largest_integer(input)
     draw = source.wide_draws if largest >> 32 else source.draws
-    return _fill(input, draw(input.size) % np.uint64(largest + 1))
+    return _fill(input, lambda count: draw(count) % np.uint64(largest + 1))
 
 
 def random_to(input, to, generator=None):
@@ -216,14 +240,12 @@ def random_from(input, from_, to, generator=None):
     _check_integer_bounds(input, from_, to - 1)
     if input.dtype.kind in _FLOAT_KINDS:
         from_, to = _representable_bounds(_DIGITS[input.dtype.name], from_, to)
-    source = generator or default_generator
-    span = to - from_
-    draws = source.wide_draws(input.size) if span >= _WIDE_RANGE else source.draws(input.size)
-    if span < 1 << 64:
-        draws %= np.uint64(span)
-        if from_:
-            draws += np.uint64(from_ % (1 << 64))
-    return _fill(input, draws.view(np.int64))
+    source, span = generator or default_generator, to - from_
+    draws = source.wide_draws if span >= _WIDE_RANGE else source.draws
+    if span == 1 << 64:
+        return _fill(input, lambda count: draws(count).view(np.int64))
+    span, start = np.uint64(span), np.uint64(from_ % (1 << 64))
+    return _fill(input, lambda count: (draws(count) % span + start).view(np.int64))
 
 
 def _representable_bounds(digits: int, low: int, high: int) -> tuple[int, int]:
@@ -269,6 +291,20 @@ def _integer_bounds(dtype: np.dtype) -> tuple[float, float]:
     return np.iinfo(dtype).min, np.iinfo(dtype).max
 
 
+def permutation(count: int, generator: Generator | None) -> Array:
+    """A random order of `range(count)`, as floating-point numbers: each place in turn swaps with a later one or itself.
+
+    LAPACK has such a sequence of swaps, for the rows of a matrix.
+    """
+    if count < 2:
+        return np.zeros(count)
+    others = (generator or default_generator).draws(count - 1).view(np.int64)
+    others %= np.arange(count, 1, -1)
+    others += np.arange(count - 1)
+    rows = np.arange(float(count)).reshape(count, 1)
+    return lapack.dlaswp(rows, others, overwrite_a=True).reshape(count)
+
+
 # -------------------- filling --------------------
 
 
@@ -282,7 +318,18 @@ def _fill_order(input: Array) -> Any:
     return geometry.memory_order(input.shape, input.strides)[::-1]
 
 
-def _fill(input: Array, numbers: Array) -> Array:
+def _fill(input: Array, draw: Callable[[int], Array]) -> Array:
+    """Fills `input`, in the order of its memory, with what `draw(count)` gives, in portions that fit in the cache."""
+    if input.size <= _CHUNK:
+        return _write(input, draw(input.size))
+    target = input.reshape(-1) if input.flags.c_contiguous else np.empty(input.size, input.dtype)
+    for start in range(0, input.size, _CHUNK):
+        portion = target[start : start + _CHUNK]
+        portion[...] = cast(draw(portion.size), input.dtype)
+    return input if input.flags.c_contiguous else _write(input, target)
+
+
+def _write(input: Array, numbers: Array) -> Array:
     """Writes a 1-D array of numbers to `input`, in the order of its memory."""
     target = input if input.flags.c_contiguous else input.transpose(_fill_order(input))
     np.copyto(target, cast(numbers, target.dtype).reshape(target.shape))

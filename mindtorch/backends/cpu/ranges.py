@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.casting import cast, checked_number
+from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.fused import fused_multiply_add
+from mindtorch.backends.cpu.numbers import checked_number
 
 Array = np.ndarray
 

@@ -82,7 +82,15 @@ def sum_dim(
 ) -> Array:
     target = _sum_dtype(input, dtype, out)
     dims = reduced_dims(dim, input.ndim)
+    if dims == (0,) and not keepdim and out is None and _has_few_rows(input, target):
+        return quiet(_ONES[target][len(input)].dot, input)
     return store(quiet(add_up, as_computed(input, target), dims, keepdim), target, out)
+
+
+def _has_few_rows(input: Array, dtype: np.dtype[Any]) -> bool:
+    """Whether a product with a vector of ones adds up the rows."""
+    is_matrix = input.ndim == 2 and input.dtype is dtype and dtype in _ONES
+    return is_matrix and 0 < len(input) <= _SMALL and input.size > 0 and input.flags.c_contiguous
 
 
 def _sum_dtype(input: Array, dtype: Dtype | None, out: Array | None) -> np.dtype[Any]:

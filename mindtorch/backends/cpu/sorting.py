@@ -7,7 +7,6 @@ from mindtorch.backends.cpu.elementwise import new_array
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import refused
-from mindtorch.iterator import preserved_strides
 from mindtorch.promotion import BOOL, COMPLEX, INT64
 
 Array = np.ndarray
@@ -50,7 +49,7 @@ def _store_pair(values: Array, indices: Array, input: Array, out: Pair | None) -
             store(values.reshape(shape), input.dtype, out[0]),
             store(indices.reshape(shape), INT64, out[1]),
         )
-    strides = preserved_strides(shape, geometry.strides_of(input))
+    strides = geometry.preserved_strides(shape, geometry.strides_of(input))
     results = new_array(shape, strides, input.dtype), new_array(shape, strides, INT64)
     for result, values_or_indices in zip(results, (values, indices), strict=True):
         np.copyto(result, values_or_indices.reshape(shape))

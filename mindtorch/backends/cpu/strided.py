@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends import geometry
-from mindtorch.storage import address_of, byte_offset_of, root_of
+from mindtorch import geometry
+from mindtorch.storage import byte_offset_of, memory_of, root_of
 
 Array = np.ndarray
 
@@ -48,35 +48,7 @@ def over_buffer(buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...],
 
 def storage_of(array: Array) -> tuple[Array, int]:
     """The C-contiguous array that owns the memory of `array`, and the byte at which `array` starts in it."""
-    root = root_of(array)
-    start = byte_offset_of(array)
-    if not root.flags.c_contiguous:
-        root = _in_memory_order(root)
-    return root, start
-
-
-def _in_memory_order(root: Array) -> Array:
-    """A C-contiguous view of a dense array; of one with gaps, a view of its bytes."""
-    order = geometry.memory_order(root.shape, root.strides)[::-1]
-    ordered = root.transpose(order)
-    if ordered.flags.c_contiguous:
-        return ordered
-    span = sum((extent - 1) * stride for extent, stride in zip(root.shape, root.strides, strict=True))
-    holder = _Memory(root, span + root.itemsize)
-    return np.asarray(holder)
-
-
-class _Memory:
-    """Bytes from the first element of an array on, for the array interface, which keeps the array alive as `base`."""
-
-    def __init__(self, array: Array, nbytes: int) -> None:
-        self.base = array
-        self.__array_interface__ = {
-            "version": 3,
-            "typestr": "|u1",
-            "shape": (nbytes,),
-            "data": (address_of(array), not array.flags.writeable),
-        }
+    return memory_of(root_of(array)), byte_offset_of(array)
 
 
 def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> Array:

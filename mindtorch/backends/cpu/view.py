@@ -1,7 +1,7 @@
 """View kernels: the same memory with another shape, strides or dtype. They never copy.
 
 NumPy's own views (indexing, transpose) are quickest and right whenever they cannot differ from torch in the strides of
-dimensions with one element or of arrays with none; otherwise the geometry comes from `mindtorch.backends.geometry`.
+dimensions with one element or of arrays with none; otherwise the geometry comes from `view_geometry`.
 """
 
 import builtins
@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends import geometry
+from mindtorch import geometry
+from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.strided import Array, storage_of, strided, strides_of
 from mindtorch.dtype import FROM_NUMPY
 
@@ -32,7 +33,7 @@ def view(input, size):
         else:
             if shown.shape == size or -1 in size:  # NumPy takes any negative number for -1
                 return shown
-    return _strided_by(geometry.view, input, size)
+    return _strided_by(view_geometry.view, input, size)
 
 
 def unsafe_view(input, size):
@@ -46,9 +47,9 @@ def view_dtype(input, dtype):
     names = f"{FROM_NUMPY[input.dtype].storage_name} as {dtype.storage_name}"
     unit, strides = input.itemsize, strides_of(input)
     if wanted.itemsize < unit:
-        shown = geometry.view_narrower(input.shape, strides, unit, wanted.itemsize, names)
+        shown = view_geometry.view_narrower(input.shape, strides, unit, wanted.itemsize, names)
     else:
-        shown = geometry.view_wider(input.shape, strides, unit, wanted.itemsize, _offset(input), names)
+        shown = view_geometry.view_wider(input.shape, strides, unit, wanted.itemsize, _offset(input), names)
     return strided(input, *shown, wanted)
 
 
@@ -56,7 +57,7 @@ def view_as_real(input):
     if input.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
     part = np.dtype(f"f{input.itemsize // 2}")
-    return strided(input, *geometry.view_real(input.shape, strides_of(input), input.itemsize), part)
+    return strided(input, *view_geometry.view_real(input.shape, strides_of(input), input.itemsize), part)
 
 
 def view_as_complex(input):
@@ -65,7 +66,7 @@ def view_as_complex(input):
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
             f"{FROM_NUMPY[input.dtype].storage_name}"
         )
-    shown = geometry.view_complex(input.shape, strides_of(input), input.itemsize, _offset(input))
+    shown = view_geometry.view_complex(input.shape, strides_of(input), input.itemsize, _offset(input))
     return strided(input, *shown, np.dtype(f"c{input.itemsize * 2}"))
 
 
@@ -76,7 +77,7 @@ def transpose(input, dim0, dim1):
     try:
         return input.swapaxes(dim0, dim1)
     except ValueError:
-        return _strided_by(geometry.transpose, input, dim0, dim1)
+        return _strided_by(view_geometry.transpose, input, dim0, dim1)
 
 
 def t(input):
@@ -86,13 +87,13 @@ def t(input):
 
 
 def permute(input, dims):
-    return input.transpose(geometry.permutation(dims, input.ndim))
+    return input.transpose(view_geometry.permutation(dims, input.ndim))
 
 
 def expand(input, size, implicit=False):
     if len(size) < input.ndim:
-        raise geometry.too_few_sizes(input.shape, size, _type_name(input))
-    return _strided_by(geometry.expand, input, size)
+        raise view_geometry.too_few_sizes(input.shape, size, _type_name(input))
+    return _strided_by(view_geometry.expand, input, size)
 
 
 def squeeze(input):
@@ -111,7 +112,7 @@ def unsqueeze(input, dim):
     shape = input.shape
     if 0 <= dim <= len(shape) and input.flags.c_contiguous and 1 not in shape and 0 not in shape:
         return input.reshape((*shape[:dim], 1, *shape[dim:]))
-    return _strided_by(geometry.unsqueeze, input, dim)
+    return _strided_by(view_geometry.unsqueeze, input, dim)
 
 
 def _without(input: Array, dims: Any) -> Array:
@@ -130,11 +131,11 @@ def select(input, dim, index):
             return input[index, ...]
         except IndexError:
             pass  # torch's message comes from the geometry
-    return _strided_by(geometry.select, input, dim, index) if input.size == 0 else _select(input, dim, index)
+    return _strided_by(view_geometry.select, input, dim, index) if input.size == 0 else _select(input, dim, index)
 
 
 def _select(input: Array, dim: int, index: int) -> Array:
-    geometry.select(input.shape, input.strides, 1, dim, index)  # raises for a bad index
+    view_geometry.select(input.shape, input.strides, 1, dim, index)  # raises for a bad index
     before = geometry.wrap_dim(dim, input.ndim)
     return input[(*(_ALL,) * before, index, ...)]
 
@@ -144,15 +145,15 @@ def slice(input, dim=0, start=None, end=None, step=1):
         part = input[start:end:step] if dim == 0 else input[(*(_ALL,) * dim, builtins.slice(start, end, step))]
         if part.shape[dim]:  # NumPy forgets the step and the start of an empty slice
             return part
-    return _strided_by(geometry.slice, input, dim, start, end, step)
+    return _strided_by(view_geometry.slice, input, dim, start, end, step)
 
 
 def split(input, split_size, dim=0):
-    return _parts(input, geometry.equal_parts(input.shape, split_size, dim), dim)
+    return _parts(input, view_geometry.equal_parts(input.shape, split_size, dim), dim)
 
 
 def split_with_sizes(input, split_sizes, dim=0):
-    geometry.check_parts(input.shape, split_sizes, dim)
+    view_geometry.check_parts(input.shape, split_sizes, dim)
     return _parts(input, split_sizes, dim)
 
 
@@ -166,9 +167,9 @@ def _parts(input: Array, sizes: Any, dim: int) -> tuple[Array, ...]:
 
 
 def unbind(input, dim=0):
-    dim = geometry.unbind_dim(input.shape, geometry.wrap_dim(dim, input.ndim))
+    dim = view_geometry.unbind_dim(input.shape, geometry.wrap_dim(dim, input.ndim))
     if input.size == 0:
-        return tuple([_strided_by(geometry.select, input, dim, index) for index in range(input.shape[dim])])
+        return tuple([_strided_by(view_geometry.select, input, dim, index) for index in range(input.shape[dim])])
     before = (_ALL,) * dim
     return tuple([input[(*before, index, ...)] for index in range(input.shape[dim])])
 
@@ -177,18 +178,18 @@ def unbind(input, dim=0):
 
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
-    return _strided_by(geometry.diagonal, input, offset, dim1, dim2)
+    return _strided_by(view_geometry.diagonal, input, offset, dim1, dim2)
 
 
 def unfold(input, dimension, size, step):
-    return _strided_by(geometry.unfold, input, dimension, size, step)
+    return _strided_by(view_geometry.unfold, input, dimension, size, step)
 
 
 def as_strided(input, size, stride, storage_offset=None):
     storage, start = storage_of(input)
     unit = input.itemsize
     offset = start // unit if storage_offset is None else storage_offset
-    geometry.as_strided(size, stride, offset, unit, storage.nbytes)
+    view_geometry.as_strided(size, stride, offset, unit, storage.nbytes)
     return strided(storage, tuple(size), tuple([each * unit for each in stride]), offset * unit, input.dtype)
 
 
@@ -214,4 +215,4 @@ def _type_name(input: Array) -> str:
     return f"CPU{name}Type" if name in _UNNAMED_TYPES else f"torch.{name}Tensor"
 
 
-_UNNAMED_TYPES = ("BFloat16", "ComplexFloat", "ComplexDouble", "UInt16", "UInt32", "UInt64")
+_UNNAMED_TYPES = ("Bool", "BFloat16", "ComplexFloat", "ComplexDouble", "UInt16", "UInt32", "UInt64")

@@ -196,7 +196,7 @@ def layer_norm_backward(promotion: str) -> Kernel:
         output_mask: Sequence[bool],
     ) -> Any:
         wanted = [flag and like is not None for flag, like in zip(output_mask, (input, weight, bias), strict=True)]
-        strides = iterator.preserved_strides(input.shape, geometry.strides_of(input))
+        strides = geometry.preserved_strides(input.shape, geometry.strides_of(input))
         grads = _masked(wanted, input.dtype, (input.shape, tuple(normalized_shape), tuple(normalized_shape)))
         return (new(input.shape, input.dtype, strides) if wanted[0] else None, *grads[1:])
 
@@ -246,6 +246,17 @@ def loss(promotion: str) -> Kernel:
         if next(each for each in options if type(each) is int) != _NO_REDUCTION:
             shape, strides = (), None
         return deliver(out, shape, common_dtype(*arrays), strides)
+
+    return kernel
+
+
+def loss_like_target(promotion: str) -> Kernel:
+    """A loss in the shape and dtype of the target."""
+
+    def kernel(input: Any, target: Any, *options: Any) -> Any:
+        if next(each for each in options if type(each) is int) != _NO_REDUCTION:
+            return new((), target.dtype)
+        return new(target.shape, target.dtype, geometry.preserved_strides(target.shape, geometry.strides_of(target)))
 
     return kernel
 

@@ -26,6 +26,7 @@ from mindtorch.backends.meta.nn_rules import (
     layer_norm_backward,
     like_second,
     loss,
+    loss_like_target,
     max_pool2d,
     nll_loss,
     nll_loss2d,
@@ -50,6 +51,7 @@ __all__ = [
     "layer_norm_backward",
     "like_second",
     "loss",
+    "loss_like_target",
     "max_pool2d",
     "nll_loss",
     "nll_loss2d",
@@ -128,7 +130,7 @@ def _with_second(promotion: str | None, shape: Any, strides: Any, dtype: Any, ou
 
 def sort(promotion: str) -> Kernel:
     def kernel(input: Any, *options: Any, out: Any = None) -> Any:
-        strides = iterator.preserved_strides(input.shape, geometry.strides_of(input))
+        strides = geometry.preserved_strides(input.shape, geometry.strides_of(input))
         return _with_second(promotion, input.shape, strides, input.dtype, out)
 
     return kernel
@@ -174,7 +176,7 @@ def like(promotion: str | None) -> Kernel:
 
 def _formatted(input: Any, wanted: memory_format) -> tuple[int, ...] | None:
     if wanted is preserve_format:
-        return iterator.preserved_strides(input.shape, geometry.strides_of(input))
+        return geometry.preserved_strides(input.shape, geometry.strides_of(input))
     return None if wanted is contiguous_format else geometry.channels_last_strides(input.shape)
 
 

@@ -5,9 +5,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import layout
 from mindtorch.device import CPU, device
 from mindtorch.dispatch.keys import register_backend
+from mindtorch.layout import sparse_coo
 
 
 class SparseArray:
@@ -20,7 +20,7 @@ class SparseArray:
     __slots__ = ("indices", "values", "shape", "coalesced")
 
     device: device = CPU
-    layout = layout.sparse_coo
+    layout = sparse_coo
     byte_offset = 0
     base = None  # it shares no memory with a dense array
 
@@ -127,4 +127,4 @@ class SparseArray:
         return f"SparseArray(shape={self.shape}, nnz={self.nnz}, dtype={self.dtype})"
 
 
-register_backend("SparseCPU", SparseArray, "cpu", layout.sparse_coo)
+register_backend("SparseCPU", SparseArray, "cpu", sparse_coo)

@@ -8,7 +8,7 @@ from mindtorch.nn.reduction import legacy_reduction
 from mindtorch.tensor import Tensor
 
 
-class _Loss(Module):
+class Loss(Module):
     """A loss and how it is reduced."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -16,7 +16,7 @@ class _Loss(Module):
         self.reduction = legacy_reduction(size_average, reduce, reduction)
 
 
-class _WeightedLoss(_Loss):
+class _WeightedLoss(Loss):
     """A loss with weights for its classes or elements."""
 
     def __init__(
@@ -75,21 +75,21 @@ class NLLLoss(_WeightedLoss):
         return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
-class MSELoss(_Loss):
+class MSELoss(Loss):
     """The squared difference."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
-class L1Loss(_Loss):
+class L1Loss(Loss):
     """The absolute difference."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(Loss):
     """The squared difference below beta and the absolute one above it."""
 
     def __init__(
@@ -133,7 +133,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
         )
 
 
-class KLDivLoss(_Loss):
+class KLDivLoss(Loss):
     """The Kullback-Leibler divergence; the input holds logarithms."""
 
     def __init__(

@@ -8,32 +8,13 @@ from the first element of the input to the first of the view, and raise torch's 
 from collections.abc import Sequence
 from math import prod
 
-from mindtorch import errors
+from mindtorch.geometry import contiguous_strides, wrap_dim, wrap_dims
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 Ints = Sequence[int]
 
 
-# -------------------- dimensions and sizes --------------------
-
-
-def wrap_dim(dim: int, ndim: int) -> int:
-    """`dim` counted from the front. A 0-dim tensor counts as having one dimension."""
-    bound = ndim or 1
-    if 0 <= dim < bound:
-        return dim
-    if -bound <= dim < 0:
-        return dim + bound
-    raise errors.dim_out_of_range(dim, ndim)
-
-
-def wrap_dims(dims: Ints, ndim: int) -> list[int]:
-    """`dims` counted from the front; none may occur twice."""
-    wrapped = [wrap_dim(dim, ndim) for dim in dims]
-    for dim in wrapped:
-        if wrapped.count(dim) > 1:
-            raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
-    return wrapped
+# -------------------- view and reshape --------------------
 
 
 def infer_size(size: Ints, numel: int) -> tuple[int, ...]:
@@ -59,105 +40,6 @@ def infer_size(size: Ints, numel: int) -> tuple[int, ...]:
             "can be any value and is ambiguous"
         )
     return (*size[:free], numel // known, *size[free + 1 :])
-
-
-def check_sizes(size: Ints) -> None:
-    """Sizes of a new tensor may not be negative."""
-    for extent in size:
-        if extent < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {extent}: {list(size)}")
-
-
-# -------------------- strides --------------------
-
-
-def contiguous_strides(shape: Ints, unit: int = 1) -> tuple[int, ...]:
-    """The strides of a row-major array; an extent of 0 counts as 1."""
-    strides = []
-    for extent in reversed(shape):
-        strides.append(unit)
-        if extent > 1:
-            unit *= extent
-    return tuple(reversed(strides))
-
-
-def is_contiguous(shape: Ints, strides: Ints, unit: int = 1) -> bool:
-    """Whether the elements lie in memory in row-major order without gaps."""
-    if 0 in shape:
-        return True
-    for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if extent != 1:
-            if stride != unit:
-                return False
-            unit *= extent
-    return True
-
-
-def strides_in_order(shape: Ints, order: Ints, unit: int = 1) -> tuple[int, ...]:
-    """Dense strides when memory is walked with the dimensions of `order`, outermost first."""
-    strides = [0] * len(shape)
-    for dim in reversed(order):
-        strides[dim] = unit
-        unit *= max(shape[dim], 1)
-    return tuple(strides)
-
-
-def channels_last_strides(shape: Ints, unit: int = 1) -> tuple[int, ...]:
-    """Strides of an image batch (N, C, ...) whose channels lie next to each other."""
-    ndim = len(shape)
-    strides = [0] * ndim
-    for dim in (1, *range(ndim - 1, 1, -1), 0):
-        strides[dim] = unit
-        unit *= shape[dim] if dim else 1
-    return tuple(strides)
-
-
-def is_non_overlapping_and_dense(shape: Ints, strides: Ints, unit: int = 1) -> bool:
-    """Whether some order of the dimensions makes the array row-major and without gaps."""
-    if is_contiguous(shape, strides, unit):
-        return True
-    for stride, extent in sorted(zip(strides, shape, strict=True), key=lambda pair: (pair[1] < 2, pair[0])):
-        if extent < 2:
-            break
-        if stride != unit:
-            return False
-        unit *= extent
-    return True
-
-
-def preserved_strides(shape: Ints, strides: Ints, unit: int = 1) -> tuple[int, ...]:
-    """The strides of a new array that is laid out like this one (memory_format=torch.preserve_format)."""
-    if is_non_overlapping_and_dense(shape, strides, unit):
-        return tuple(strides)
-    return strides_in_order(shape, memory_order(shape, strides)[::-1], unit)
-
-
-def memory_order(shape: Ints, strides: Ints) -> list[int]:
-    """The dimensions, innermost first, as torch sorts them: by insertion, and a stride of 0 decides nothing."""
-    order = list(range(len(shape)))[::-1]
-    for i in range(1, len(order)):
-        right = i
-        for left in range(i - 1, -1, -1):
-            comes_later = _compare(shape, strides, order[left], order[right])
-            if comes_later > 0:
-                order[left], order[right] = order[right], order[left]
-                right = left
-            elif comes_later < 0:
-                break
-    return order
-
-
-def _compare(shape: Ints, strides: Ints, first: int, second: int) -> int:
-    """Positive when dimension `first` lies outside `second`, negative when inside, 0 when this pair cannot tell."""
-    a, b = strides[first], strides[second]
-    if a == 0 or b == 0:
-        return 0
-    if a != b:
-        return a - b
-    return 1 if shape[first] > shape[second] else 0
-
-
-# -------------------- view and reshape --------------------
 
 
 def view_strides(shape: Ints, strides: Ints, size: Ints, unit: int = 1) -> tuple[int, ...] | None:

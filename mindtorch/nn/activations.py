@@ -1,0 +1,112 @@
+"""Nonlinearities that are written in other ops; `functional` exports them."""
+
+from __future__ import annotations
+
+from mindtorch.dispatch import ops
+from mindtorch.tensor import Tensor
+
+# The constants for which mean 0 and variance 1 stay as they are from layer to layer.
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def _into(input: Tensor, result: Tensor, inplace: bool) -> Tensor:
+    return input.copy_(result) if inplace else result
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """input where it is positive, alpha * (exp(input) - 1) elsewhere."""
+    return _into(input, input.clamp(min=0) + alpha * input.clamp(max=0).expm1(), inplace)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """elu with the constants that keep mean 0 and variance 1."""
+    return _into(input, _SELU_SCALE * elu(input, _SELU_ALPHA), inplace)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """input where it is positive, alpha * (exp(input / alpha) - 1) elsewhere."""
+    return _into(input, input.clamp(min=0) + alpha * (input / alpha).clamp(max=0).expm1(), inplace)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * tanh(softplus(input))."""
+    return _into(input, input * ops.softplus(input).tanh(), inplace)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """input / 6 + 0.5, limited to the range from 0 to 1."""
+    return _into(input, (input + 3).clamp(0, 6) / 6, inplace)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * hardsigmoid(input)."""
+    return _into(input, input * (input + 3).clamp(0, 6) / 6, inplace)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """input, zero where it is not larger than lambd in size."""
+    return input.masked_fill(input.detach().abs() <= lambd, 0)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """input moved by lambd towards zero, and no further."""
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    return input - input.clamp(-lambd, lambd)
+
+
+def softsign(input: Tensor) -> Tensor:
+    """input / (1 + |input|)."""
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """input - tanh(input)."""
+    return input - input.tanh()
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(sigmoid(input)), without overflow."""
+    return -ops.softplus(-input, 1, 40)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """input where it is larger than threshold, value elsewhere."""
+    low = input.detach() <= threshold
+    return input.masked_fill_(low, value) if inplace else input.masked_fill(low, value)
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along a dimension times the sigmoid of the second half."""
+    if input.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    if input.shape[dim] % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim % input.ndim} is size {input.shape[dim]}"
+        )
+    first, second = input.chunk(2, dim)
+    return first * second.sigmoid()
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """input, times a learned slope, one or one per channel, where it is negative."""
+    channels = input.shape[1] if input.ndim > 1 else 1
+    if weight.numel() not in (1, channels):
+        raise RuntimeError(
+            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and "
+            f"channel size = {channels}."
+        )
+    if weight.numel() > 1:
+        weight = weight.reshape((-1,) + (1,) * (input.ndim - 2))
+    return ops.where(input.detach() > 0, input, weight * input)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A sample of the relaxed categorical distribution; `hard`: one-hot, with the gradient of the relaxed one."""
+    noise = -ops.empty_like(logits).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    chosen = ops.zeros_like(logits).scatter_(dim, soft.max(dim, keepdim=True)[1], 1.0)
+    return chosen - soft.detach() + soft

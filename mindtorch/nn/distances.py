@@ -1,0 +1,88 @@
+"""Distances of vectors, and the losses that are made of them; `functional` exports them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch.dispatch import ops
+from mindtorch.nn.reduction import legacy_reduction, reduction_number
+from mindtorch.tensor import Tensor
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along a dimension."""
+    lengths = (x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
+    return (x1 / next(lengths) * (x2 / next(lengths))).sum(dim)
+
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The p-norm of the differences of vectors along the last dimension."""
+    return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
+
+
+def _reduced(losses: Tensor, reduction: str, size_average: Any = None, reduce: Any = None) -> Tensor:
+    number = reduction_number(legacy_reduction(size_average, reduce, reduction))
+    return (losses, losses.mean(), losses.sum())[number] if number else losses
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """The halved squared difference up to delta, and a straight line above it."""
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    distance = (input - target).abs()
+    losses = ops.where(distance.detach() < delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
+    return _reduced(losses if weight is None else losses * weight, reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How far the wrong one of two numbers is ahead; target is 1 where the first should be larger, else -1."""
+    return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction, size_average, reduce)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """1 minus the cosine of pairs with target 1, and the cosine above the margin of those with -1."""
+    product = (input1 * input2).sum(-1)
+    squares = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
+    cosine = product / squares.sqrt()
+    apart = ops.where(target == -1, (cosine - margin).clamp_min(0), ops.zeros_like(cosine))
+    return _reduced(ops.where(target == 1, 1 - cosine, apart), reduction, size_average, reduce)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How much farther, with a margin, the anchor is from its own kind than from the other."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = ops.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return _reduced((margin + near - far).clamp_min(0), reduction, size_average, reduce)
