@@ -17,33 +17,40 @@ PYTEST := $(PY) -m pytest -q
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
+HAND_WRITTEN := codegen mindtorch tests benchmarks examples docs setup.py
+
 DEV := $(VENV)/.installed-dev
 PEER := $(VENV)/.installed-peer
 EXAMPLES := $(VENV)/.installed-examples
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test codegen check lint format parity bench docs wheel diff clean
+.PHONY: help install demo test codegen check stats lint format parity bench docs wheel diff clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(PY):
-	$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("mindtorch needs Python 3.10 or newer")'
-	$(PYTHON) -m venv $(VENV)
+	@echo "making $(VENV) and installing mindtorch and its tools in it: about a minute"
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("mindtorch needs Python 3.10 or newer")'
+	@$(PYTHON) -m venv $(VENV)
 
 $(DEV): pyproject.toml setup.py | $(PY)
-	$(PY) -m pip install --disable-pip-version-check -q -e ".[dev]"
+	@echo "installing mindtorch for editing"
+	@$(PY) -m pip install --disable-pip-version-check -q -e ".[dev]"
 	@touch $@
 
 $(PEER): $(DEV)
-	$(PY) -m pip install --disable-pip-version-check -q -e ".[dev,peer]"
+	@echo "installing torch, to compare with"
+	@$(PY) -m pip install --disable-pip-version-check -q -e ".[dev,peer]"
 	@touch $@
 
 $(EXAMPLES): $(DEV)
-	$(PY) -m pip install --disable-pip-version-check -q -e ".[dev,examples]"
+	@echo "installing what the examples need"
+	@$(PY) -m pip install --disable-pip-version-check -q -e ".[dev,examples]"
 	@touch $@
 
 install: $(DEV) ## make .venv and install mindtorch in it, with the development tools
+	@echo "mindtorch is installed: $(PY)"
 
 demo: $(EXAMPLES) ## set everything up, regenerate, and train a model of handwritten digits
 	$(PY) -m codegen
@@ -55,17 +62,21 @@ test: $(DEV) ## run the tests (all but the comparison with torch and the wheel)
 codegen: $(DEV) ## write generated/ from ops.yaml and derivatives.yaml
 	$(PY) -m codegen
 
-check: lint ## generated files are current, ruff, mypy, and modules import only from lower layers
+check: lint ## lint; generated files are current, and modules import only from lower layers
 	$(PY) -m codegen check
 	$(PYTEST) tests/test_layers.py
 
-lint: $(DEV) ## ruff and mypy
+stats: $(DEV) ## count ops, formulas and kernels, and list what is missing
+	$(PY) -m codegen stats
+
+lint: $(DEV) ## ruff, black on the hand-written code, and mypy
 	$(BIN)/ruff check .
+	$(BIN)/black -q --check $(HAND_WRITTEN) || (echo "not formatted: run make format"; exit 1)
 	$(BIN)/mypy
 
 format: $(DEV) ## let ruff fix what it can and black format the hand-written code
 	$(BIN)/ruff check --fix .
-	$(BIN)/black -q codegen mindtorch tests benchmarks examples setup.py
+	$(BIN)/black -q $(HAND_WRITTEN)
 
 parity: $(PEER) ## compare with torch (installs it)
 	$(PYTEST) -n $(JOBS) tests/parity
@@ -83,7 +94,9 @@ wheel: $(DEV) ## build dist/ (the wheel through the sdist) and test the wheel in
 	$(PYTEST) -m wheel tests/packaging
 
 diff: ## which schemas and formulas changed since BASE (default origin/main)
-	git --no-pager diff --unified=0 $(BASE) -- generated/schemas.py derivatives.yaml
+	@git rev-parse --quiet --verify "$(BASE)^{commit}" >/dev/null || \
+		(echo "no commit '$(BASE)' here: say what to compare with, make diff BASE=HEAD~1"; exit 1)
+	@git --no-pager diff --unified=0 $(BASE) -- generated/schemas.py derivatives.yaml
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable
 
 from codegen.derivatives import DerivativeEntry
-from codegen.errors import Problems
+from codegen.errors import Problems, did_you_mean
 from codegen.model import Formula, Location
+from codegen.scope import python_names
 from codegen.yaml_source import Scalar
 
 
@@ -50,8 +51,12 @@ def every_tensor_has_formula(entry: DerivativeEntry, problems: Problems) -> None
 
 
 def _is_absent(entry: DerivativeEntry, argument: str) -> bool:
-    """Whether no key names the argument; a key that is there but wrong has been reported."""
-    return all(argument != word.text for key, _ in entry.yaml.items for word in key.words())
+    """Whether no key names the argument; a key that is there but wrong or misspelt has been reported."""
+    words = [word.text for key, _ in entry.yaml.items for word in key.words()]
+    schema = entry.derivative.op.schema
+    unknown = [word for word in words if word != "name" and schema.argument(word) is None]
+    names = [argument, *(python for python, name in python_names(schema).items() if name == argument)]
+    return argument not in words and not any(did_you_mean(word, names) for word in unknown)
 
 
 def gradients_are_counted(entry: DerivativeEntry, problems: Problems) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping as AbstractMapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen.entries import Checker, read_entries
 from codegen.errors import Problems, did_you_mean
 from codegen.formula import Role, read_formula
+from codegen.kernels import HandWritten
 from codegen.keys import DERIVATIVE_KEYS, FORMS
 from codegen.model import Derivative, Formula, FunctionSchema, Op
 from codegen.ops import OpEntry
-from codegen.scope import Helper, Scope, output_names
+from codegen.scope import Scope, output_names, python_names
 from codegen.yaml_source import Mapping, Node, Scalar, Sequence
 
 
@@ -28,11 +28,13 @@ class DerivativeEntry:
 class DerivativeReader:
     """Reads the entries one after the other; node names are counted in their order."""
 
-    def __init__(self, ops: list[OpEntry], helpers: AbstractMapping[str, Helper], problems: Problems) -> None:
+    def __init__(self, ops: list[OpEntry], hand_written: HandWritten, problems: Problems) -> None:
         self._ops = {op.name: op for entry in reversed(ops) for op in entry.ops}
         self._unreadable = {entry.title for entry in ops if not entry.ops}
+        methods = {op.schema.name for op in self._ops.values() if op.is_method}
+        self._attributes = hand_written.methods | methods if hand_written.methods else frozenset()
         self._functions = frozenset(op.schema.name for op in self._ops.values())
-        self._helpers = helpers
+        self._helpers = hand_written.helpers
         self._problems = problems
         self._checker = Checker(DERIVATIVE_KEYS, problems)
         self._counters: Counter[str] = Counter()
@@ -49,7 +51,7 @@ class DerivativeReader:
             return None
         differentiability = self._differentiability(op.schema, values)
         outputs = [name for name, has in zip(op.schema.result_names, differentiability) if has]
-        scope = Scope(op.schema, self._helpers, self._functions, tuple(outputs))
+        scope = Scope(op.schema, self._helpers, self._functions, tuple(outputs), self._attributes)
         backward, forward = self._formulas(yaml, scope)
         when = values.get("when")
         derivative = Derivative(
@@ -68,7 +70,7 @@ class DerivativeReader:
         title = name.text.partition("(")[0].strip()
         op = self._ops.get(title)
         if op is None:
-            if title not in self._unreadable:
+            if not {title, ""} & self._unreadable:
                 hint = did_you_mean(title, self._ops)
                 self._problems.add("E050", f"no op '{title}' in ops.yaml", name.location, hint)
             return None
@@ -119,6 +121,8 @@ class DerivativeReader:
             known = [*names, *output_names(schema), *(key.name for key in DERIVATIVE_KEYS)]
             message = f"'{word.text}' is no argument or output of {schema.full_name}, and no key"
             hint = did_you_mean(word.text, known) or f"tensor arguments: {', '.join(names)}"
+            if word.text in python_names(schema):
+                hint = f"in formulas the argument is called '{python_names(schema)[word.text]}'"
             self._problems.add("E053", message, word.location, hint)
         elif not argument.type.holds_tensors:
             message = f"'{word.text}' is no tensor but {argument.type}: it has no gradient"

@@ -38,10 +38,18 @@ class Checker:
         """The values of the keys that the table knows and that have the right form."""
         for key in self._keys.values():
             if key.required and entry.get(key.name) is None:
-                hint = f"add '{key.name}': {key.description}"
-                self._problems.add("E013", f"the entry has no '{key.name}'", entry.location, hint)
+                self._missing(key, entry)
         known = ((name, value) for name, value in entry.items if name.text in self._keys)
         return {name.text: value for name, value in known if self._has_form(self._keys[name.text], value)}
+
+    def _missing(self, key: Key, entry: Mapping) -> None:
+        """A required key is not there: it is misspelt, or forgotten."""
+        misspelt = [name for name, _ in self.unknown_keys(entry) if did_you_mean(name.text, [key.name])]
+        if misspelt:
+            self.report_unknown(misspelt[0])
+        else:
+            hint = f"add '{key.name}': {key.description}"
+            self._problems.add("E013", f"the entry has no '{key.name}'", entry.location, hint)
 
     def unknown_keys(self, entry: Mapping) -> Iterator[tuple[Scalar, Node]]:
         return ((name, value) for name, value in entry.items if name.text not in self._keys)

@@ -51,9 +51,10 @@ class InvalidInput(Exception):
 
 
 class Problems:
-    """Collects the diagnostics of a run."""
+    """Collects the diagnostics of a run. Those of the ``first`` files come first: they may be the cause of others."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: tuple[str, ...] = ()) -> None:
+        self._first = first
         self._lines: dict[str, list[str]] = {}
         self._found: dict[Diagnostic, None] = {}
 
@@ -72,7 +73,11 @@ class Problems:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return tuple(sorted(self._found, key=lambda diagnostic: (diagnostic.location, diagnostic.code)))
+        return tuple(sorted(self._found, key=lambda found: (self._rank(found), found.location, found.code)))
+
+    def _rank(self, diagnostic: Diagnostic) -> int:
+        file = diagnostic.location.file
+        return self._first.index(file) if file in self._first else len(self._first)
 
     def __bool__(self) -> bool:
         return bool(self._found)

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from codegen.errors import Problems, did_you_mean
 from codegen.model import Argument, Formula, FormulaKind, SavedValue, Span
-from codegen.scope import BUILTINS, Helper, Scope
+from codegen.scope import BUILTINS, Helper, Scope, python_names
 from codegen.yaml_source import Scalar
 
 Role = Literal["backward", "forward", "when"]
@@ -30,6 +30,7 @@ KEYWORDS: dict[Role, frozenset[str]] = {
     "when": frozenset(),
 }
 _ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"}
+_MODULES = frozenset(("torch", "mindtorch"))
 _NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers"
 _HELPER_HINT = "functions are ops, Python builtins and the helpers in mindtorch/autograd/formulas.py"
 _HELPER_FILE_HINT = "write a helper in mindtorch/autograd/formulas.py"
@@ -163,7 +164,10 @@ class _Analysis(ast.NodeVisitor):
         key = self._metadata_key(node)
         if _is_name(node.value, "needs_input_grad"):
             self._needs_input_grad(node)
+        elif isinstance(node.value, ast.Name) and node.value.id in _MODULES and not self._is_bound(node.value.id):
+            self._problem("E061", f"unknown name '{node.value.id}'", node, f"write {node.attr}(...)")
         elif key is None:
+            self._attribute(node)
             self.generic_visit(node)
         else:
             self._metadata(key, node)
@@ -293,8 +297,19 @@ class _Analysis(ast.NodeVisitor):
             self._found.ops[node.id] = None
         self._record(node.id, node)
 
+    def _attribute(self, node: ast.Attribute) -> None:
+        known = self._scope.attributes
+        if known and node.attr not in known:
+            hint = did_you_mean(node.attr, known) or "write a function of the tensor instead"
+            place = self._source.at(self._end(node) - len(node.attr))
+            self._problems.add("E061", f"a tensor has no attribute '{node.attr}'", place, hint)
+
     def _unknown(self, node: ast.Name) -> None:
-        hint = did_you_mean(node.id, self._scope.all_names()) or _NAME_HINT
+        renamed = python_names(self._scope.schema)
+        if node.id in renamed:
+            hint = f"in formulas the argument is called '{renamed[node.id]}'"
+        else:
+            hint = did_you_mean(node.id, self._scope.all_names() | KEYWORDS[self._role]) or _NAME_HINT
         self._problem("E061", f"unknown name '{node.id}'", node, hint)
 
     def _call(self, function: ast.Name, call: ast.Call) -> None:

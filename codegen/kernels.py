@@ -24,25 +24,38 @@ FORMULAS = "mindtorch/autograd/formulas.py"
 SHAPE_RULES = "mindtorch/backends/meta/rules.py"
 PROMOTION_RULES = "mindtorch/promotion.py"
 SAMPLES = "tests/samples.py"
+TENSOR = "mindtorch/tensor.py"
+# Where classes decorated with `extend_tensor` are.
+TENSOR_METHODS = ("mindtorch/*.py", "mindtorch/methods/*.py", "mindtorch/autograd/tensor_methods.py")
 _MAX_HOPS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class RuleFile:
-    """The names that a key of ops.yaml can have as value, and the file that defines them; None when it is absent."""
+    """The names that a key of ops.yaml can have as value, and the file that defines them; None when it is absent.
+
+    ``promoting`` are the shape rules that need a ``promotion``.
+    """
 
     file: str
     names: frozenset[str] | None
+    promoting: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class HandWritten:
-    """What ops.yaml and derivatives.yaml can refer to: kernels by backend and family, rules by key of ops.yaml."""
+    """What ops.yaml and derivatives.yaml can refer to: kernels by backend and family, rules by key of ops.yaml.
+
+    ``methods`` are the hand-written attributes of a tensor; empty when there is no class Tensor. ``is_broken``: a file
+    could not be read, so something may be missing here that is there.
+    """
 
     kernels: Mapping[tuple[str, str], Mapping[str, Kernel]]
     composites: Mapping[str, Mapping[str, Kernel]]
     helpers: Mapping[str, Helper]
     rules: Mapping[str, RuleFile]
+    methods: frozenset[str] = frozenset()
+    is_broken: bool = False
 
 
 def read_hand_written(root: Path, problems: Problems) -> HandWritten:
@@ -63,6 +76,8 @@ def read_hand_written(root: Path, problems: Problems) -> HandWritten:
             "promotion": sources.rule_table(PROMOTION_RULES, "RULES"),
             "samples": sources.rule_file(SAMPLES),
         },
+        methods=sources.tensor_attributes(),
+        is_broken=sources.is_broken,
     )
 
 
@@ -111,6 +126,13 @@ class _Module:
             else:
                 yield Helper(name)
 
+    def tensor_attributes(self) -> Iterator[str]:
+        """What the bodies of class Tensor and of those with the decorator ``extend_tensor`` define."""
+        for statement in self._tree.body:
+            if isinstance(statement, ast.ClassDef) and _is_of_tensor(statement):
+                for member in statement.body:
+                    yield from _defined_names(member)
+
 
 # The functions that a factory was given as arguments: where each parameter's value is defined, and under which name.
 Given: TypeAlias = Mapping[str, tuple[_Module, str]]
@@ -123,6 +145,7 @@ class _Sources:
         self._root = root
         self._problems = problems
         self._modules: dict[str, _Module | None] = {}
+        self.is_broken = False
 
     def module(self, file: str) -> _Module | None:
         if file not in self._modules:
@@ -130,7 +153,11 @@ class _Sources:
         return self._modules[file]
 
     def _parse(self, file: str) -> _Module | None:
-        text = read_text(self._root / file, file, self._problems)
+        module = self._parsed(read_text(self._root / file, file, self._problems), file)
+        self.is_broken |= module is None
+        return module
+
+    def _parsed(self, text: str | None, file: str) -> _Module | None:
         if text is None:
             return None
         try:
@@ -153,7 +180,13 @@ class _Sources:
     def rule_file(self, file: str) -> RuleFile:
         """A file whose functions are the rules."""
         module = self.module(file)
-        return RuleFile(file, frozenset(module.definitions) if module else None)
+        return RuleFile(file, frozenset(module.definitions), self._promoting(module)) if module else RuleFile(file, None)
+
+    def _promoting(self, module: _Module) -> frozenset[str]:
+        """The rules that cannot do without their parameter ``promotion: str``."""
+        origins = {name: self._origin(module, name) for name in module.definitions}
+        statements = {name: origin[0].definitions.get(origin[1]) for name, origin in origins.items() if origin}
+        return frozenset(name for name, statement in statements.items() if _takes_promotion(statement))
 
     def rule_table(self, file: str, table: str) -> RuleFile:
         """A file that lists its rules in a dict with literal keys."""
@@ -162,6 +195,14 @@ class _Sources:
         keys = value.keys if isinstance(value, ast.Dict) else []
         names = frozenset(str(key.value) for key in keys if isinstance(key, ast.Constant))
         return RuleFile(file, names or None)
+
+    def tensor_attributes(self) -> frozenset[str]:
+        """The methods and properties in class Tensor and in the classes that extend it."""
+        if not (self._root / TENSOR).is_file():
+            return frozenset()
+        paths = (path for pattern in TENSOR_METHODS for path in sorted(self._root.glob(pattern)))
+        modules = (self.module(path.relative_to(self._root).as_posix()) for path in paths)
+        return frozenset(name for module in modules if module for name in module.tensor_attributes())
 
     def _kernel(self, module: _Module, name: str) -> Kernel:
         """A name with the parameters that it has as a function, or with None if no function can be seen behind it."""
@@ -225,6 +266,19 @@ def _defined_names(statement: ast.stmt) -> Iterator[str]:
         yield statement.target.id
     elif isinstance(statement, ast.ImportFrom):
         yield from (alias.asname or alias.name for alias in statement.names)
+
+
+def _is_of_tensor(statement: ast.ClassDef) -> bool:
+    extends = any(isinstance(node, ast.Name) and node.id == "extend_tensor" for node in statement.decorator_list)
+    return extends or statement.name == "Tensor"
+
+
+def _takes_promotion(statement: ast.stmt | None) -> bool:
+    parameters = statement.args.args if isinstance(statement, ast.FunctionDef) else []
+    return any(
+        each.arg == "promotion" and isinstance(each.annotation, ast.Name) and each.annotation.id == "str"
+        for each in parameters
+    )
 
 
 def _passed_names(arguments: ast.arguments, call: ast.Call, factory: _Module, caller: _Module) -> Given:

@@ -71,7 +71,7 @@ OP_KEYS = (
     Key("aclnn", "text", "the ACLNN call behind the NPU kernel"),
     Key("tags", "words", "PyTorch's tags", TAGS),
     Key("dtypes", "word", "the dtypes that the op computes on (default: all)", DTYPES),
-    Key("samples", "word", "the generator of test inputs in tests/samples.py"),
+    Key("samples", "word", "the generator of test inputs in tests/samples.py, or none"),
     Key("divergence", "text", "why the schema is not PyTorch's"),
 )
 

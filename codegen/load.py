@@ -21,10 +21,12 @@ DERIVATIVES_FILE = "derivatives.yaml"
 
 def load(root: Path) -> Model:
     """The model of the input files under ``root``; raises InvalidInput."""
-    problems = Problems()
+    problems = Problems(first=(OPS_FILE, DERIVATIVES_FILE))
     hand_written = read_hand_written(root, problems)
     ops = read_ops(root / OPS_FILE, problems)
-    derivatives = DerivativeReader(ops, hand_written.helpers, problems).read(root / DERIVATIVES_FILE)
+    if not ops or hand_written.is_broken:
+        problems.raise_if_any()  # what refers to a file that cannot be read is not wrong itself
+    derivatives = DerivativeReader(ops, hand_written, problems).read(root / DERIVATIVES_FILE)
     validate(ops, derivatives, hand_written, problems)
     problems.raise_if_any()
     return _model(ops, derivatives, hand_written)

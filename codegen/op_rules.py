@@ -252,9 +252,26 @@ def rules_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> Non
     """``shape``, ``promotion`` and ``samples`` name something that the file they are looked for in defines."""
     for key, known in sources.rules.items():
         value = entry.scalar(key)
-        if value is not None and known.names is not None and value.text not in known.names:
+        is_name = value is not None and not (key == "samples" and value.text == "none")
+        if value is not None and is_name and known.names is not None and value.text not in known.names:
             hint = did_you_mean(value.text, known.names) or f"define it in {known.file}"
             problems.add("E036", f"unknown {key} rule '{value.text}'", value.location, hint)
+
+
+def samples_are_named(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """An op with kernels says how it is tested, so that forgetting it is noticed."""
+    samples = sources.rules["samples"]
+    if entry.op.dispatch and samples.names is not None and entry.yaml.get("samples") is None:
+        hint = f"name a generator of {samples.file}, or write 'samples: none' if other tests cover it"
+        problems.add("E013", f"{entry.op.name} has no 'samples'", entry.yaml.location, hint)
+
+
+def shape_has_promotion(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """Most shape rules need to know what the dtype of the result is."""
+    shape = entry.scalar("shape")
+    if shape is not None and shape.text in sources.rules["shape"].promoting and entry.yaml.get("promotion") is None:
+        message = f"the shape rule '{shape.text}' needs a 'promotion'"
+        problems.add("E040", message, shape.location, "add 'promotion': the rule that gives the result's dtype")
 
 
 def kernel_signatures(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
@@ -295,7 +312,12 @@ def _check_signature(
         problems.add("E038", f"the signature of '{kernel.name}' cannot be read", kernel.location, hint)
     elif not any(_fits(kernel, kernel.parameters, expected) for expected in allowed):
         message = f"'{kernel.name}' takes ({', '.join(kernel.parameters)}) but {entry.op.name} passes other arguments"
-        problems.add("E038", message, kernel.location, f"def {kernel.name}({', '.join(allowed[0])})")
+        problems.add("E038", message, kernel.location, f"write def {kernel.name}({_spelled(allowed[0])})")
+
+
+def _spelled(parameters: tuple[str, ...]) -> str:
+    """A signature as it is written: ``out`` is optional."""
+    return ", ".join("out=None" if name == "out" else name for name in parameters)
 
 
 def _fits(kernel: Kernel, parameters: tuple[str, ...], expected: tuple[str, ...]) -> bool:
@@ -309,6 +331,8 @@ def _fits(kernel: Kernel, parameters: tuple[str, ...], expected: tuple[str, ...]
 
 SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
     rules_exist,
+    samples_are_named,
+    shape_has_promotion,
     kernel_signatures,
     composite_signatures,
 )
@@ -318,11 +342,12 @@ SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
 
 
 def unique_ops(entries: Iterable[OpEntry], problems: Problems) -> None:
+    """An op that is listed twice is reported once, without the variants that are doubled with it."""
     seen: dict[str, Location] = {}
-    for op in (op for entry in entries for op in entry.ops):
-        first = seen.setdefault(op.name, op.schema.location)
-        if first is not op.schema.location:
-            hint = f"it is already listed on line {first.line}"
+    for entry in entries:
+        doubled = [op for op in entry.ops if seen.setdefault(op.name, op.schema.location) is not op.schema.location]
+        for op in doubled[:1] if entry.ops[:1] == tuple(doubled[:1]) else doubled:
+            hint = f"it is already listed on line {seen[op.name].line}"
             problems.add("E030", f"a second op '{op.name}'", op.schema.location, hint)
 
 

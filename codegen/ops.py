@@ -130,9 +130,14 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         aclnn=values.text("aclnn"),
         tags=values.words("tags"),
         dtypes=values.text("dtypes") or "all",
-        samples=values.text("samples"),
+        samples=_unless_none(values.text("samples")),
         divergence=values.text("divergence"),
     )
+
+
+def _unless_none(word: str | None) -> str | None:
+    """``none`` says that the key was not forgotten."""
+    return None if word == "none" else word
 
 
 def _without_inplace_operators(op: Op) -> Op:

@@ -39,12 +39,13 @@ class Helper:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names that the formulas of one op may use."""
+    """The names that the formulas of one op may use. ``attributes`` of tensors are not checked when it is empty."""
 
     schema: FunctionSchema
     helpers: Mapping[str, Helper]
     ops: frozenset[str]
     differentiable: tuple[str, ...]
+    attributes: frozenset[str] = frozenset()
 
     @property
     def gradients(self) -> dict[str, int]:
@@ -65,6 +66,11 @@ class Scope:
     def all_names(self) -> set[str]:
         names = {argument.name for argument in self.schema.inputs} | self.gradients.keys() | self.outputs.keys()
         return names | self.helpers.keys() | self.ops | BUILTINS | {"grads", "needs_input_grad"}
+
+
+def python_names(schema: FunctionSchema) -> dict[str, str]:
+    """The arguments that have another name in Python, ``input`` for ``self``: Python name to the one in formulas."""
+    return {each.python_name: each.name for each in schema.inputs if each.python_name != each.name}
 
 
 def output_names(schema: FunctionSchema) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""``python -m codegen stats``: how much there is, and what is missing."""
+"""How much there is, and what is missing: ``python -m codegen stats``, and the notes of a run that writes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from codegen.emit.stubs import is_written
-from codegen.model import Model
+from codegen.errors import did_you_mean
+from codegen.kernels import kernel_file
+from codegen.model import Model, Op
 
 
 def statistics(model: Model) -> str:
@@ -18,13 +20,36 @@ def statistics(model: Model) -> str:
         f"{sum(op.is_composite for op in entries)} composite ops",
         f"{len(model.derivatives)} derivatives: {_formulas(model)}",
     ]
-    return "\n".join([*lines, *_kernels(model)])
+    return "\n".join([*lines, *_without_forward(model), *_kernels(model)])
+
+
+def notes(model: Model) -> Iterator[str]:
+    """The kernels that are to be written, or misspelt, in files that have kernels already."""
+    for backend, family in model.kernels:
+        for op in model.families.get(family, ()):
+            name = (op.dispatch or {}).get(backend)
+            if op.derived_from is None and name is not None and not is_written(model, backend, op):
+                yield _note(model, backend, op, name)
+
+
+def _note(model: Model, backend: str, op: Op, name: str) -> str:
+    close = did_you_mean(name, model.kernels[backend, op.family])
+    hint = f" ({close})" if close else ""
+    return f"note: {op.name} has no {backend} kernel '{name}' in {kernel_file(backend, op.family)}{hint}; wrote a stub"
 
 
 def _formulas(model: Model) -> str:
     backward = sum(len(derivative.backward) for derivative in model.derivatives.values())
     forward = sum(len(derivative.forward) for derivative in model.derivatives.values())
     return f"{backward} backward formulas, {forward} forward formulas"
+
+
+def _without_forward(model: Model) -> Iterator[str]:
+    """A derivative that can be taken backward only; one without any formula of its own is not listed."""
+    derivatives = model.derivatives.values()
+    missing = [each.op.name for each in derivatives if each.edges and not each.forward]
+    if missing:
+        yield f"  without a forward formula: {', '.join(missing)}"
 
 
 def _kernels(model: Model) -> Iterator[str]:

@@ -141,7 +141,7 @@ class _Reader:
         self._problems = problems
 
     def document(self) -> Node | None:
-        """The only document; None when there is none, or when it is too deep to go on reading."""
+        """The only document; None when there is none, or a second one, or when it is too deep to go on reading."""
         first = next((event for event in self._events if isinstance(event, yaml.NodeEvent)), None)
         if first is None or isinstance(first, yaml.ScalarEvent) and not first.value:
             start = Location(self._file, 1, 1)
@@ -151,7 +151,7 @@ class _Reader:
         for event in self._events if root is not None else ():
             if isinstance(event, yaml.DocumentStartEvent):
                 self._refuse("a second YAML document ('---')", event, "keep all entries in one list")
-                break
+                return None
         return root
 
     def _node(self, event: yaml.Event, depth: int) -> Node | None:

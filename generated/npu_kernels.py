@@ -185,6 +185,7 @@ KERNELS = {
     "roll": indexing_npu_stubs.roll,
     "tril": indexing_npu_stubs.tril,
     "triu": indexing_npu_stubs.triu,
+    "diag_embed": indexing_npu_stubs.diag_embed,
     "select_backward": indexing_npu_stubs.select_backward,
     "slice_backward": indexing_npu_stubs.slice_backward,
     "diagonal_backward": indexing_npu_stubs.diagonal_backward,

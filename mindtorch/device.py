@@ -8,8 +8,8 @@ from mindtorch import errors, state
 DEVICE_TYPES = (
     "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu mtia privateuseone"
 ).split()
-# The types that torch does not know by name (torch calls them privateuseone).
-EXTRA_DEVICE_TYPES = ("npu",)
+# The types that torch does not know by name (torch calls them privateuseone), and those of out-of-tree backends.
+_extra_device_types = {"npu"}
 
 _DEVICE_STRING = re.compile(r"([a-z_]+)(?::(0|[1-9]\d*))?")
 
@@ -64,6 +64,11 @@ class device:
         _default_devices().pop()
 
 
+def register_device_type(name: str) -> None:
+    """Let `device(name)` exist; the backend that serves it does this when it registers."""
+    _extra_device_types.add(name)
+
+
 def _parse(text: str, index: int | None) -> tuple[str, int | None]:
     if not text:
         raise RuntimeError("Device string must not be empty")
@@ -71,7 +76,7 @@ def _parse(text: str, index: int | None) -> tuple[str, int | None]:
     if found is None and (":" in text or not text.isalpha()):
         raise RuntimeError(f"Invalid device string: '{text}'")
     kind, text_index = found.groups() if found else (text, None)
-    if kind not in DEVICE_TYPES and kind not in EXTRA_DEVICE_TYPES:
+    if kind not in DEVICE_TYPES and kind not in _extra_device_types:
         raise RuntimeError(f"Expected one of {', '.join(DEVICE_TYPES)} device type at start of device string: {kind}")
     if index is None:
         return kind, None if text_index is None else int(text_index)

@@ -314,6 +314,15 @@ def view_outputs(
     return views
 
 
+def twin_of(tensor: Tensor, array: Any) -> Tensor:
+    """The tensor outside of the graph, on the same memory and with the same version (`detach`)."""
+    if tensor._meta is not None and tensor._meta.inference:
+        return _inference_view(array)
+    twin = wrap(array)
+    twin._version_counter = share_version(tensor)
+    return twin
+
+
 def share_version(tensor: Tensor) -> list[int]:
     """The tensor's version counter, made if it has none yet, to be shared with another tensor."""
     counter = tensor._version_counter

@@ -1,8 +1,8 @@
 """Test inputs for every op, made from the `samples:` key of ops.yaml.
 
 A generator takes a `Maker` and yields `Sample`s. Tensors in samples are `TensorSpec`s: plain data that the same test
-can turn into a tensor of mindtorch or of torch, in the layout that the spec names. To add a generator, write a function of
-that name here: every op whose entry names it gets its tests.
+can turn into a tensor of mindtorch or of torch, in the layout that the spec names. To add a generator, write a function
+of that name here: every op whose entry names it gets its tests.
 """
 
 import zlib
@@ -449,6 +449,16 @@ def reduce_dims(make):
     yield call(make(2, 0, 3), 1)
     yield call(make(2, 0, 3), 0)
     yield from reduce_dims_nonempty(make)
+
+
+@samples
+def truth_dims(make):
+    """Here an empty list means no dimension, and None means all."""
+    for dims in [None, (), (0,), (-1, 0)]:
+        yield call(make(2, 3), dims)
+    yield call(make(2, 0, 3), (1,))
+    yield call(make(2, 3, 4, layout="permuted"), [0, -1], True)
+    yield call(make(3, 4, layout="transposed"), dim=(1,), keepdim=True)
 
 
 @samples

@@ -48,7 +48,8 @@ def _entry(model: Model, op: Op) -> Entry:
     facts = {
         "Python": _python(model, op),
         "dtypes": op.dtypes.replace("_", " "),
-        "promotion": (op.promotion or "").replace("_", " "),
+        "promotion": f"`{op.promotion}`" if op.promotion else "",
+        "shape": f"`{op.shape}`" if op.shape else "",
         "view": op.view or "",
         "kernels": _kernels(model, op),
         "saved": _saved(derivative),
@@ -83,7 +84,7 @@ def _kernels(model: Model, op: Op) -> str:
         for backend, name in (op.dispatch or {}).items()
     ]
     if op.shape and "Meta" not in (op.dispatch or {}):
-        words.append(f"Meta by shape rule `{op.shape}`")
+        words.append("Meta by its shape")
     return ", ".join(words) + (f"; ACLNN `{op.aclnn}`" if op.aclnn else "")
 
 

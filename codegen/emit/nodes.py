@@ -155,7 +155,7 @@ def _gradient(derivative: Derivative, formula: Formula) -> Gradient:
     alone = set(targets) == set(edges)
     return Gradient(
         targets=targets,
-        needed="" if alone else " or ".join(f"node.needs({edges.index(target)})" for target in targets),
+        needed="" if alone else " or ".join(f"node.next_edges[{edges.index(target)}]" for target in targets),
         expression=formula.rewritten(_node_names(derivative, formula)) if formula.is_expression else "",
         refused=f"{derivative.op.schema.base}: {targets[0]}",
         is_list=len(targets) == 1 and _is_list(derivative, targets[0]),

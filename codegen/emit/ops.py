@@ -35,7 +35,7 @@ IMPORTS = {
     **dict.fromkeys(("empty_tensor_list", "missing_kernel"), "mindtorch.errors"),
     "contiguous_format": "mindtorch.memory_format",
     **dict.fromkeys(
-        ("Tensor", "WrappedNumber", "as_operand", "share_version", "view_of", "view_outputs", "wrap", "wrap_output"),
+        ("Tensor", "WrappedNumber", "as_operand", "twin_of", "view_of", "view_outputs", "wrap", "wrap_output"),
         "mindtorch.tensor",
     ),
     "return_types": "mindtorch._generated",

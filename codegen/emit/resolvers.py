@@ -176,6 +176,8 @@ def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overloa
     optional = [parameter for parameter in longest.signature.positional if parameter.default is not None]
     keywords = _merged_keywords(overloads)
     absent = " or ".join(f"{word} is {ABSENT}" for word in required)
+    if optional:  # the shifted overload doesn't have them
+        absent = " and ".join([f"({absent})", *(f"{p.name} == {p.default}" for p in optional)])
     return Resolver(
         name=name,
         form="shifted",
@@ -187,7 +189,7 @@ def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overloa
             Branch(absent, _call(shifted.function, ["*given", *_passed(keywords, shifted)])),
             Branch("", _call(longest.function, [*required, *(p.name for p in optional), *_passed(keywords, longest)])),
         ),
-        given=_given(name, overloads, [parameter.name for parameter in positional], keywords),
+        given=_given(name, overloads, [parameter.name for parameter in (*positional, *optional)], keywords),
         has_operators=False,
         shifted=tuple_of(required),
     )

@@ -145,6 +145,13 @@ def triu(result, arguments, tangents):
     return functions.triu(input_t, diagonal)
 
 
+def diag_embed(result, arguments, tangents):
+    """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
+    _, offset, dim1, dim2 = arguments
+    input_t, _, _, _ = tangents
+    return functions.diag_embed(input_t, offset, dim1, dim2)
+
+
 def select_backward(result, arguments, tangents):
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
     _, input_sizes, dim, index = arguments

@@ -6,6 +6,8 @@ from mindtorch.autograd.formulas import imag, real
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class CloneBackward0(Node):
     """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"""
@@ -22,7 +24,7 @@ class CopyBackwards(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if node.needs(0) else None, grad if node.needs(1) else None)
+        return (ops.zeros_like(grad) if node.next_edges[0] else None, grad if node.next_edges[1] else None)
 
 
 class ToCopyBackward0(Node):
@@ -49,7 +51,7 @@ class FillBackward1(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if node.needs(0) else None, grad.sum() if node.needs(1) else None)
+        return (ops.zeros_like(grad) if node.next_edges[0] else None, grad.sum() if node.next_edges[1] else None)
 
 
 class ZeroBackward0(Node):
@@ -67,4 +69,4 @@ class ComplexBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        return (real(grad) if node.needs(0) else None, imag(grad) if node.needs(1) else None)
+        return (real(grad) if node.next_edges[0] else None, imag(grad) if node.next_edges[1] else None)

@@ -6,6 +6,8 @@ from mindtorch.autograd.formulas import fft_c2r_backward, fft_r2c_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class FftC2CBackward0(Node):
     """_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"""

@@ -17,6 +17,8 @@ from mindtorch.autograd.formulas import (
 from mindtorch.autograd.node import Node
 from mindtorch.autograd.saved_tensor import unpack, unpack_list
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class IndexBackward0(Node):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
@@ -42,8 +44,8 @@ class IndexPutBackward0(Node):
             return (None, None)
         indices = unpack_list(node.indices_saved, node)
         return (
-            index_put_backward(grad, indices, node.accumulate) if node.needs(0) else None,
-            grad.index(indices) if node.needs(1) else None,
+            index_put_backward(grad, indices, node.accumulate) if node.next_edges[0] else None,
+            grad.index(indices) if node.next_edges[1] else None,
         )
 
 
@@ -71,8 +73,8 @@ class IndexAddBackward0(Node):
             return (None, None)
         index = unpack(node.index_saved, node)
         return (
-            grad if node.needs(0) else None,
-            maybe_multiply(grad.index_select(node.dim, index), node.alpha) if node.needs(1) else None,
+            grad if node.next_edges[0] else None,
+            maybe_multiply(grad.index_select(node.dim, index), node.alpha) if node.next_edges[1] else None,
         )
 
 
@@ -100,8 +102,8 @@ class ScatterBackward0(Node):
             return (None, None)
         index = unpack(node.index_saved, node)
         return (
-            grad.scatter(node.dim, index, 0) if node.needs(0) else None,
-            grad.gather(node.dim, index) if node.needs(1) else None,
+            grad.scatter(node.dim, index, 0) if node.next_edges[0] else None,
+            grad.gather(node.dim, index) if node.next_edges[1] else None,
         )
 
 
@@ -128,7 +130,7 @@ class ScatterAddBackward0(Node):
         if grad is None:
             return (None, None)
         index = unpack(node.index_saved, node)
-        return (grad if node.needs(0) else None, grad.gather(node.dim, index) if node.needs(1) else None)
+        return (grad if node.next_edges[0] else None, grad.gather(node.dim, index) if node.next_edges[1] else None)
 
 
 class MaskedSelectBackward0(Node):
@@ -155,8 +157,8 @@ class MaskedScatterBackward0(Node):
             return (None, None)
         mask = unpack(node.mask_saved, node)
         return (
-            grad.masked_fill(mask, 0) if node.needs(0) else None,
-            masked_scatter_source_backward(grad, mask, node.source_shape) if node.needs(1) else None,
+            grad.masked_fill(mask, 0) if node.next_edges[0] else None,
+            masked_scatter_source_backward(grad, mask, node.source_shape) if node.next_edges[1] else None,
         )
 
 
@@ -237,6 +239,17 @@ class TriuBackward0(Node):
         if grad is None:
             return (None,)
         return (grad.triu(node.diagonal),)
+
+
+class DiagEmbedBackward0(Node):
+    """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
+
+    values = ("offset", "dim1", "dim2")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.diagonal(node.offset, node.dim1, node.dim2),)
 
 
 class SelectBackwardBackward0(Node):

@@ -6,6 +6,8 @@ from mindtorch.autograd.formulas import conj, maybe_multiply, mm_mat2_backward, 
 from mindtorch.autograd.node import Node
 from mindtorch.autograd.saved_tensor import unpack
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class MmBackward0(Node):
     """mm(Tensor self, Tensor mat2) -> Tensor"""
@@ -18,8 +20,8 @@ class MmBackward0(Node):
         mat2 = unpack(node.mat2_saved, node)
         self = unpack(node.self_saved, node)
         return (
-            mm_self_backward(grad, mat2) if node.needs(0) else None,
-            mm_mat2_backward(grad, self) if node.needs(1) else None,
+            mm_self_backward(grad, mat2) if node.next_edges[0] else None,
+            mm_mat2_backward(grad, self) if node.next_edges[1] else None,
         )
 
 
@@ -34,8 +36,8 @@ class BmmBackward0(Node):
         mat2 = unpack(node.mat2_saved, node)
         self = unpack(node.self_saved, node)
         return (
-            grad.bmm(conj(mat2.transpose(1, 2))) if node.needs(0) else None,
-            conj(self.transpose(1, 2)).bmm(grad) if node.needs(1) else None,
+            grad.bmm(conj(mat2.transpose(1, 2))) if node.next_edges[0] else None,
+            conj(self.transpose(1, 2)).bmm(grad) if node.next_edges[1] else None,
         )
 
 
@@ -49,7 +51,10 @@ class MvBackward0(Node):
             return (None, None)
         vec = unpack(node.vec_saved, node)
         self = unpack(node.self_saved, node)
-        return (grad.outer(conj(vec)) if node.needs(0) else None, conj(self.t()).mv(grad) if node.needs(1) else None)
+        return (
+            grad.outer(conj(vec)) if node.next_edges[0] else None,
+            conj(self.t()).mv(grad) if node.next_edges[1] else None,
+        )
 
 
 class DotBackward0(Node):
@@ -62,7 +67,7 @@ class DotBackward0(Node):
             return (None, None)
         tensor = unpack(node.tensor_saved, node)
         self = unpack(node.self_saved, node)
-        return (grad * conj(tensor) if node.needs(0) else None, grad * conj(self) if node.needs(1) else None)
+        return (grad * conj(tensor) if node.next_edges[0] else None, grad * conj(self) if node.next_edges[1] else None)
 
 
 class AddmmBackward0(Node):
@@ -77,9 +82,9 @@ class AddmmBackward0(Node):
         mat2 = unpack(node.mat2_saved, node)
         mat1 = unpack(node.mat1_saved, node)
         return (
-            maybe_multiply(grad, conj(node.beta)) if node.needs(0) else None,
-            maybe_multiply(mm_self_backward(grad, mat2), conj(node.alpha)) if node.needs(1) else None,
-            maybe_multiply(mm_mat2_backward(grad, mat1), conj(node.alpha)) if node.needs(2) else None,
+            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
+            maybe_multiply(mm_self_backward(grad, mat2), conj(node.alpha)) if node.next_edges[1] else None,
+            maybe_multiply(mm_mat2_backward(grad, mat1), conj(node.alpha)) if node.next_edges[2] else None,
         )
 
 
@@ -95,7 +100,7 @@ class BaddbmmBackward0(Node):
         batch2 = unpack(node.batch2_saved, node)
         batch1 = unpack(node.batch1_saved, node)
         return (
-            maybe_multiply(grad, conj(node.beta)) if node.needs(0) else None,
-            maybe_multiply(grad.bmm(conj(batch2.transpose(1, 2))), conj(node.alpha)) if node.needs(1) else None,
-            maybe_multiply(conj(batch1.transpose(1, 2)).bmm(grad), conj(node.alpha)) if node.needs(2) else None,
+            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
+            maybe_multiply(grad.bmm(conj(batch2.transpose(1, 2))), conj(node.alpha)) if node.next_edges[1] else None,
+            maybe_multiply(conj(batch1.transpose(1, 2)).bmm(grad), conj(node.alpha)) if node.next_edges[2] else None,
         )

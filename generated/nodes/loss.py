@@ -20,6 +20,8 @@ from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 from mindtorch.errors import derivative_not_implemented
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class NllLossBackward0(Node):
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
@@ -49,8 +51,8 @@ class NllLossBackwardBackward0(Node):
         target = unpack(node.target_saved, node)
         weight = unpack(node.weight_saved, node)
         return (
-            ops.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if node.needs(0) else None,
-            ops.zeros_like(grad) if node.needs(1) else None,
+            ops.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
         )
 
 
@@ -82,8 +84,8 @@ class NllLoss2DBackwardBackward0(Node):
         target = unpack(node.target_saved, node)
         weight = unpack(node.weight_saved, node)
         return (
-            ops.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if node.needs(0) else None,
-            ops.zeros_like(grad) if node.needs(1) else None,
+            ops.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
         )
 
 
@@ -99,8 +101,8 @@ class MseLossBackward0(Node):
         self = unpack(node.self_saved, node)
         target = unpack(node.target_saved, node)
         return (
-            ops.mse_loss_backward(grad, self, target, node.reduction) if node.needs(0) else None,
-            ops.mse_loss_backward(grad, target, self, node.reduction) if node.needs(1) else None,
+            ops.mse_loss_backward(grad, self, target, node.reduction) if node.next_edges[0] else None,
+            ops.mse_loss_backward(grad, target, self, node.reduction) if node.next_edges[1] else None,
         )
 
 
@@ -117,9 +119,9 @@ class MseLossBackwardBackward0(Node):
         target = unpack(node.target_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            reduce_loss(2 * (self - target) * grad, node.reduction) if node.needs(0) else None,
-            loss_scale(2 * grad * grad_output, node.reduction) if node.needs(1) else None,
-            loss_scale(-2 * grad * grad_output, node.reduction) if node.needs(2) else None,
+            reduce_loss(2 * (self - target) * grad, node.reduction) if node.next_edges[0] else None,
+            loss_scale(2 * grad * grad_output, node.reduction) if node.next_edges[1] else None,
+            loss_scale(-2 * grad * grad_output, node.reduction) if node.next_edges[2] else None,
         )
 
 
@@ -135,8 +137,8 @@ class SmoothL1LossBackward0(Node):
         self = unpack(node.self_saved, node)
         target = unpack(node.target_saved, node)
         return (
-            ops.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.needs(0) else None,
-            ops.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if node.needs(1) else None,
+            ops.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.next_edges[0] else None,
+            ops.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if node.next_edges[1] else None,
         )
 
 
@@ -153,15 +155,19 @@ class SmoothL1LossBackwardBackward0(Node):
         target = unpack(node.target_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            reduce_loss(smooth_l1_slope(self - target, node.beta) * grad, node.reduction) if node.needs(0) else None,
+            (
+                reduce_loss(smooth_l1_slope(self - target, node.beta) * grad, node.reduction)
+                if node.next_edges[0]
+                else None
+            ),
             (
                 loss_scale(smooth_l1_curvature(self - target, node.beta) * grad * grad_output, node.reduction)
-                if node.needs(1)
+                if node.next_edges[1]
                 else None
             ),
             (
                 loss_scale(-smooth_l1_curvature(self - target, node.beta) * grad * grad_output, node.reduction)
-                if node.needs(2)
+                if node.next_edges[2]
                 else None
             ),
         )
@@ -180,10 +186,12 @@ class BinaryCrossEntropyBackward0(Node):
         target = unpack(node.target_saved, node)
         weight = unpack(node.weight_saved, node)
         self_grad = (
-            ops.binary_cross_entropy_backward(grad, self, target, weight, node.reduction) if node.needs(0) else None
+            ops.binary_cross_entropy_backward(grad, self, target, weight, node.reduction)
+            if node.next_edges[0]
+            else None
         )
-        target_grad = bce_target_backward(grad, self, weight, node.reduction) if node.needs(1) else None
-        if node.needs(2):
+        target_grad = bce_target_backward(grad, self, weight, node.reduction) if node.next_edges[1] else None
+        if node.next_edges[2]:
             raise derivative_not_implemented("binary_cross_entropy: weight")
         weight_grad = None
         return (self_grad, target_grad, weight_grad)
@@ -203,15 +211,17 @@ class BinaryCrossEntropyBackwardBackward0(Node):
         weight = unpack(node.weight_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         grad_output_grad = (
-            bce_double_backward_grad_output(grad, self, target, weight, node.reduction) if node.needs(0) else None
+            bce_double_backward_grad_output(grad, self, target, weight, node.reduction) if node.next_edges[0] else None
         )
         self_grad = (
-            bce_double_backward_self(grad, grad_output, self, target, weight, node.reduction) if node.needs(1) else None
+            bce_double_backward_self(grad, grad_output, self, target, weight, node.reduction)
+            if node.next_edges[1]
+            else None
         )
         target_grad = (
-            bce_double_backward_target(grad, grad_output, self, weight, node.reduction) if node.needs(2) else None
+            bce_double_backward_target(grad, grad_output, self, weight, node.reduction) if node.next_edges[2] else None
         )
-        if node.needs(3):
+        if node.next_edges[3]:
             raise derivative_not_implemented("binary_cross_entropy_backward: weight")
         weight_grad = None
         return (grad_output_grad, self_grad, target_grad, weight_grad)
@@ -232,18 +242,18 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
         weight = unpack(node.weight_saved, node)
         self_grad = (
             loss_scale(weighted(grad * logits_slope(self, target, pos_weight), weight), node.reduction)
-            if node.needs(0)
+            if node.next_edges[0]
             else None
         )
         target_grad = (
             loss_scale(weighted(grad * logits_target_slope(self, pos_weight), weight), node.reduction)
-            if node.needs(1)
+            if node.next_edges[1]
             else None
         )
-        if node.needs(2):
+        if node.next_edges[2]:
             raise derivative_not_implemented("binary_cross_entropy_with_logits: weight")
         weight_grad = None
-        if node.needs(3):
+        if node.next_edges[3]:
             raise derivative_not_implemented("binary_cross_entropy_with_logits: pos_weight")
         pos_weight_grad = None
         return (self_grad, target_grad, weight_grad, pos_weight_grad)

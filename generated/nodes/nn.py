@@ -17,6 +17,8 @@ from mindtorch.autograd.node import Node
 from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class ConvolutionBackward0(Node):
     """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
@@ -100,8 +102,8 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
             return (None, None)
         indices = unpack(node.indices_saved, node)
         return (
-            max_pool_pick(grad, indices) if node.needs(0) else None,
-            ops.zeros_like(grad) if node.needs(1) else None,
+            max_pool_pick(grad, indices) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
         )
 
 
@@ -148,10 +150,10 @@ class AvgPool2DBackwardBackward0(Node):
                     node.count_include_pad,
                     node.divisor_override,
                 )
-                if node.needs(0)
+                if node.next_edges[0]
                 else None
             ),
-            ops.zeros_like(grad) if node.needs(1) else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
         )
 
 
@@ -176,8 +178,8 @@ class AdaptiveAvgPool2DBackwardBackward0(Node):
         if grad is None:
             return (None, None)
         return (
-            ops._adaptive_avg_pool2d(grad, node.grad_output_shape[-2:]) if node.needs(0) else None,
-            ops.zeros_like(grad) if node.needs(1) else None,
+            ops._adaptive_avg_pool2d(grad, node.grad_output_shape[-2:]) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
         )
 
 

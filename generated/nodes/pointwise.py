@@ -20,6 +20,7 @@ from mindtorch.autograd.formulas import (
     pow_exponent_backward,
     pow_scalar_exponent_backward,
     pow_self_backward,
+    reciprocal_or_zero,
     sgn_backward,
     silu_double_backward,
     silu_formula_backward,
@@ -30,6 +31,8 @@ from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 from mindtorch.errors import no_derivative
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class AddBackward0(Node):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
@@ -39,7 +42,7 @@ class AddBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        return (grad if node.needs(0) else None, maybe_multiply(grad, node.alpha) if node.needs(1) else None)
+        return (grad if node.next_edges[0] else None, maybe_multiply(grad, node.alpha) if node.next_edges[1] else None)
 
 
 class SubBackward0(Node):
@@ -50,7 +53,7 @@ class SubBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        return (grad if node.needs(0) else None, maybe_multiply(-grad, node.alpha) if node.needs(1) else None)
+        return (grad if node.next_edges[0] else None, maybe_multiply(-grad, node.alpha) if node.next_edges[1] else None)
 
 
 class RsubBackward0(Node):
@@ -61,7 +64,7 @@ class RsubBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        return (maybe_multiply(-grad, node.alpha) if node.needs(0) else None, grad if node.needs(1) else None)
+        return (maybe_multiply(-grad, node.alpha) if node.next_edges[0] else None, grad if node.next_edges[1] else None)
 
 
 class RsubBackward1(Node):
@@ -86,8 +89,8 @@ class MulBackward0(Node):
         other = unpack(node.other_saved, node)
         self = unpack(node.self_saved, node)
         return (
-            mul_backward(grad, other) if node.needs(0) else None,
-            mul_backward(grad, self) if node.needs(1) else None,
+            mul_backward(grad, other) if node.next_edges[0] else None,
+            mul_backward(grad, self) if node.next_edges[1] else None,
         )
 
 
@@ -102,8 +105,8 @@ class DivBackward0(Node):
         other = unpack(node.other_saved, node)
         self = unpack(node.self_saved, node)
         return (
-            div_backward(grad, other) if node.needs(0) else None,
-            div_other_backward(grad, self, other) if node.needs(1) else None,
+            div_backward(grad, other) if node.next_edges[0] else None,
+            div_other_backward(grad, self, other) if node.next_edges[1] else None,
         )
 
 
@@ -119,8 +122,8 @@ class DivBackward2(Node):
         other = unpack(node.other_saved, node)
         self = unpack(node.self_saved, node)
         return (
-            div_mode_backward(grad, other, node.rounding_mode) if node.needs(0) else None,
-            div_mode_other_backward(grad, self, other, node.rounding_mode) if node.needs(1) else None,
+            div_mode_backward(grad, other, node.rounding_mode) if node.next_edges[0] else None,
+            div_mode_other_backward(grad, self, other, node.rounding_mode) if node.next_edges[1] else None,
         )
 
 
@@ -144,8 +147,8 @@ class RemainderBackward1(Node):
         self = unpack(node.self_saved, node)
         other = unpack(node.other_saved, node)
         return (
-            grad if node.needs(0) else None,
-            -grad * self.div(other, rounding_mode="floor") if node.needs(1) else None,
+            grad if node.next_edges[0] else None,
+            -grad * self.div(other, rounding_mode="floor") if node.next_edges[1] else None,
         )
 
 
@@ -170,8 +173,8 @@ class PowBackward1(Node):
         exponent = unpack(node.exponent_saved, node)
         result = unpack(node.result_saved, node)
         return (
-            pow_self_backward(grad, self, exponent) if node.needs(0) else None,
-            pow_exponent_backward(grad, self, exponent, result) if node.needs(1) else None,
+            pow_self_backward(grad, self, exponent) if node.next_edges[0] else None,
+            pow_exponent_backward(grad, self, exponent, result) if node.next_edges[1] else None,
         )
 
 
@@ -421,8 +424,8 @@ class TanhBackwardBackward0(Node):
         output = unpack(node.output_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            ops.tanh_backward(grad, conj(output)) if node.needs(0) else None,
-            conj(grad) * grad_output * conj(-2 * output) if node.needs(1) else None,
+            ops.tanh_backward(grad, conj(output)) if node.next_edges[0] else None,
+            conj(grad) * grad_output * conj(-2 * output) if node.next_edges[1] else None,
         )
 
 
@@ -449,8 +452,8 @@ class SigmoidBackwardBackward0(Node):
         output = unpack(node.output_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            ops.sigmoid_backward(grad, conj(output)) if node.needs(0) else None,
-            conj(grad) * grad_output * conj(1 - 2 * output) if node.needs(1) else None,
+            ops.sigmoid_backward(grad, conj(output)) if node.next_edges[0] else None,
+            conj(grad) * grad_output * conj(1 - 2 * output) if node.next_edges[1] else None,
         )
 
 
@@ -522,8 +525,8 @@ class ThresholdBackwardBackward0(Node):
             return (None, None)
         self = unpack(node.self_saved, node)
         return (
-            ops.threshold_backward(grad, self, node.threshold) if node.needs(0) else None,
-            ops.zeros_like(grad) if node.needs(1) else None,
+            ops.threshold_backward(grad, self, node.threshold) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
         )
 
 
@@ -551,8 +554,8 @@ class LeakyReluBackwardBackward0(Node):
             return (None, None)
         self = unpack(node.self_saved, node)
         return (
-            ops.leaky_relu_backward(grad, self, node.negative_slope, False) if node.needs(0) else None,
-            ops.zeros_like(grad) if node.needs(1) else None,
+            ops.leaky_relu_backward(grad, self, node.negative_slope, False) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
         )
 
 
@@ -581,8 +584,8 @@ class GeluBackwardBackward0(Node):
         self = unpack(node.self_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            ops.gelu_backward(grad, self, approximate=node.approximate) if node.needs(0) else None,
-            gelu_double_backward(grad, grad_output, self, node.approximate) if node.needs(1) else None,
+            ops.gelu_backward(grad, self, approximate=node.approximate) if node.next_edges[0] else None,
+            gelu_double_backward(grad, grad_output, self, node.approximate) if node.next_edges[1] else None,
         )
 
 
@@ -609,8 +612,8 @@ class SiluBackwardBackward0(Node):
         self = unpack(node.self_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            silu_formula_backward(grad, self) if node.needs(0) else None,
-            silu_double_backward(grad, grad_output, self) if node.needs(1) else None,
+            silu_formula_backward(grad, self) if node.next_edges[0] else None,
+            silu_double_backward(grad, grad_output, self) if node.next_edges[1] else None,
         )
 
 
@@ -639,8 +642,12 @@ class SoftplusBackwardBackward0(Node):
         self = unpack(node.self_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            ops.softplus_backward(grad, self, node.beta, node.threshold) if node.needs(0) else None,
-            softplus_double_backward(grad * grad_output, self, node.beta, node.threshold) if node.needs(1) else None,
+            ops.softplus_backward(grad, self, node.beta, node.threshold) if node.next_edges[0] else None,
+            (
+                softplus_double_backward(grad * grad_output, self, node.beta, node.threshold)
+                if node.next_edges[1]
+                else None
+            ),
         )
 
 
@@ -668,10 +675,10 @@ class ClampBackward0(Node):
         self = unpack(node.self_saved, node)
         min = unpack(node.min_saved, node)
         max = unpack(node.max_saved, node)
-        self_grad = clamp_backward(grad, self, min, max) if node.needs(0) else None
+        self_grad = clamp_backward(grad, self, min, max) if node.next_edges[0] else None
         min_grad, max_grad = (
             clamp_bounds_backward(grad, self, min, max, node.needs(1), node.needs(2))
-            if node.needs(1) or node.needs(2)
+            if node.next_edges[1] or node.next_edges[2]
             else (None, None)
         )
         return (self_grad, min_grad, max_grad)
@@ -701,8 +708,8 @@ class ClampMinBackward1(Node):
         self = unpack(node.self_saved, node)
         min = unpack(node.min_saved, node)
         return (
-            ops.where(self >= min, grad, 0) if node.needs(0) else None,
-            ops.where(self < min, grad, 0) if node.needs(1) else None,
+            ops.where(self >= min, grad, 0) if node.next_edges[0] else None,
+            ops.where(self < min, grad, 0) if node.next_edges[1] else None,
         )
 
 
@@ -730,8 +737,8 @@ class ClampMaxBackward1(Node):
         self = unpack(node.self_saved, node)
         max = unpack(node.max_saved, node)
         return (
-            ops.where(self <= max, grad, 0) if node.needs(0) else None,
-            ops.where(self > max, grad, 0) if node.needs(1) else None,
+            ops.where(self <= max, grad, 0) if node.next_edges[0] else None,
+            ops.where(self > max, grad, 0) if node.next_edges[1] else None,
         )
 
 
@@ -746,8 +753,8 @@ class MaximumBackward0(Node):
         self = unpack(node.self_saved, node)
         other = unpack(node.other_saved, node)
         return (
-            extremum_backward(grad, self, other, self >= other) if node.needs(0) else None,
-            extremum_backward(grad, self, other, self <= other) if node.needs(1) else None,
+            extremum_backward(grad, self, other, self >= other) if node.next_edges[0] else None,
+            extremum_backward(grad, self, other, self <= other) if node.next_edges[1] else None,
         )
 
 
@@ -762,8 +769,8 @@ class MinimumBackward0(Node):
         self = unpack(node.self_saved, node)
         other = unpack(node.other_saved, node)
         return (
-            extremum_backward(grad, self, other, self <= other) if node.needs(0) else None,
-            extremum_backward(grad, self, other, self >= other) if node.needs(1) else None,
+            extremum_backward(grad, self, other, self <= other) if node.next_edges[0] else None,
+            extremum_backward(grad, self, other, self >= other) if node.next_edges[1] else None,
         )
 
 
@@ -778,8 +785,8 @@ class Atan2Backward0(Node):
         other = unpack(node.other_saved, node)
         self = unpack(node.self_saved, node)
         return (
-            grad * other / (self * self + other * other) if node.needs(0) else None,
-            -grad * self / (self * self + other * other) if node.needs(1) else None,
+            grad * other * reciprocal_or_zero(self * self + other * other) if node.next_edges[0] else None,
+            -grad * self * reciprocal_or_zero(self * self + other * other) if node.next_edges[1] else None,
         )
 
 
@@ -792,8 +799,8 @@ class EqBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            ops.zeros_like(grad) if node.needs(0) else None,
-            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+            ops.zeros_like(grad) if node.next_edges[0] else None,
+            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
         )
 
 
@@ -815,8 +822,8 @@ class NeBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            ops.zeros_like(grad) if node.needs(0) else None,
-            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+            ops.zeros_like(grad) if node.next_edges[0] else None,
+            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
         )
 
 
@@ -838,8 +845,8 @@ class LtBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            ops.zeros_like(grad) if node.needs(0) else None,
-            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+            ops.zeros_like(grad) if node.next_edges[0] else None,
+            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
         )
 
 
@@ -861,8 +868,8 @@ class LeBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            ops.zeros_like(grad) if node.needs(0) else None,
-            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+            ops.zeros_like(grad) if node.next_edges[0] else None,
+            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
         )
 
 
@@ -884,8 +891,8 @@ class GtBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            ops.zeros_like(grad) if node.needs(0) else None,
-            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+            ops.zeros_like(grad) if node.next_edges[0] else None,
+            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
         )
 
 
@@ -907,8 +914,8 @@ class GeBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            ops.zeros_like(grad) if node.needs(0) else None,
-            grad.new_zeros(node.other_shape) if node.needs(1) else None,
+            ops.zeros_like(grad) if node.next_edges[0] else None,
+            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
         )
 
 
@@ -931,8 +938,8 @@ class WhereBackward0(Node):
             return (None, None)
         condition = unpack(node.condition_saved, node)
         return (
-            ops.where(condition, grad, 0) if node.needs(0) else None,
-            ops.where(condition, 0, grad) if node.needs(1) else None,
+            ops.where(condition, grad, 0) if node.next_edges[0] else None,
+            ops.where(condition, 0, grad) if node.next_edges[1] else None,
         )
 
 
@@ -958,8 +965,8 @@ class MaskedFillBackward1(Node):
             return (None, None)
         mask = unpack(node.mask_saved, node)
         return (
-            grad.masked_fill(mask, 0) if node.needs(0) else None,
-            ops.where(mask, grad, 0).sum() if node.needs(1) else None,
+            grad.masked_fill(mask, 0) if node.next_edges[0] else None,
+            ops.where(mask, grad, 0).sum() if node.next_edges[1] else None,
         )
 
 
@@ -972,8 +979,8 @@ class LerpBackward0(Node):
         if grad is None:
             return (None, None)
         return (
-            grad * (1 - conj(node.weight)) if node.needs(0) else None,
-            grad * conj(node.weight) if node.needs(1) else None,
+            grad * (1 - conj(node.weight)) if node.next_edges[0] else None,
+            grad * conj(node.weight) if node.next_edges[1] else None,
         )
 
 
@@ -989,9 +996,9 @@ class LerpBackward1(Node):
         end = unpack(node.end_saved, node)
         self = unpack(node.self_saved, node)
         return (
-            grad * conj(1 - weight) if node.needs(0) else None,
-            grad * conj(weight) if node.needs(1) else None,
-            grad * conj(end - self) if node.needs(2) else None,
+            grad * conj(1 - weight) if node.next_edges[0] else None,
+            grad * conj(weight) if node.next_edges[1] else None,
+            grad * conj(end - self) if node.next_edges[2] else None,
         )
 
 
@@ -1007,9 +1014,9 @@ class AddcmulBackward0(Node):
         tensor2 = unpack(node.tensor2_saved, node)
         tensor1 = unpack(node.tensor1_saved, node)
         return (
-            grad if node.needs(0) else None,
-            grad * conj(tensor2 * node.value) if node.needs(1) else None,
-            grad * conj(tensor1 * node.value) if node.needs(2) else None,
+            grad if node.next_edges[0] else None,
+            grad * conj(tensor2 * node.value) if node.next_edges[1] else None,
+            grad * conj(tensor1 * node.value) if node.next_edges[2] else None,
         )
 
 
@@ -1025,7 +1032,7 @@ class AddcdivBackward0(Node):
         tensor2 = unpack(node.tensor2_saved, node)
         tensor1 = unpack(node.tensor1_saved, node)
         return (
-            grad if node.needs(0) else None,
-            grad * conj(node.value / tensor2) if node.needs(1) else None,
-            -grad * conj(node.value * tensor1 / (tensor2 * tensor2)) if node.needs(2) else None,
+            grad if node.next_edges[0] else None,
+            grad * conj(node.value / tensor2) if node.next_edges[1] else None,
+            -grad * conj(node.value * tensor1 / (tensor2 * tensor2)) if node.next_edges[2] else None,
         )

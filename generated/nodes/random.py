@@ -6,6 +6,8 @@ from mindtorch.autograd.node import Node
 from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class UniformBackward0(Node):
     """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
@@ -43,7 +45,7 @@ class BernoulliBackward1(Node):
         if grad is None:
             return (None, None)
         p = unpack(node.p_saved, node)
-        return (ops.zeros_like(grad) if node.needs(0) else None, ops.zeros_like(p) if node.needs(1) else None)
+        return (ops.zeros_like(grad) if node.next_edges[0] else None, ops.zeros_like(p) if node.next_edges[1] else None)
 
 
 class BernoulliBackward0(Node):

@@ -20,6 +20,8 @@ from mindtorch.autograd.node import Node
 from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class SumBackward0(Node):
     """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
@@ -249,8 +251,8 @@ class SoftmaxBackwardDataBackward0(Node):
         output = unpack(node.output_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            ops._softmax_backward_data(grad, output, node.dim, node.input_dtype) if node.needs(0) else None,
-            softmax_double_backward(grad, grad_output, node.dim, output) if node.needs(1) else None,
+            ops._softmax_backward_data(grad, output, node.dim, node.input_dtype) if node.next_edges[0] else None,
+            softmax_double_backward(grad, grad_output, node.dim, output) if node.next_edges[1] else None,
         )
 
 
@@ -279,8 +281,8 @@ class LogSoftmaxBackwardDataBackward0(Node):
         output = unpack(node.output_saved, node)
         grad_output = unpack(node.grad_output_saved, node)
         return (
-            grad - (grad * output.exp()).sum(node.dim, True) if node.needs(0) else None,
-            -grad_output.sum(node.dim, True) * output.exp() * grad if node.needs(1) else None,
+            grad - (grad * output.exp()).sum(node.dim, True) if node.next_edges[0] else None,
+            -grad_output.sum(node.dim, True) * output.exp() * grad if node.next_edges[1] else None,
         )
 
 

@@ -7,6 +7,8 @@ from mindtorch.autograd.node import Node
 from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class SparseCooTensorWithDimsAndTensorsBackward0(Node):
     """_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor"""

@@ -7,6 +7,8 @@ from mindtorch.autograd.node import Node
 from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class ErfBackward0(Node):
     """erf(Tensor self) -> Tensor"""
@@ -92,6 +94,6 @@ class XlogyBackward0(Node):
         self = unpack(node.self_saved, node)
         other = unpack(node.other_saved, node)
         return (
-            xlogy_self_backward(grad, self, other) if node.needs(0) else None,
-            grad * self / other if node.needs(1) else None,
+            xlogy_self_backward(grad, self, other) if node.next_edges[0] else None,
+            grad * self / other if node.next_edges[1] else None,
         )

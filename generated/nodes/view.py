@@ -13,6 +13,8 @@ from mindtorch.autograd.formulas import (
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
+# In `apply`, `node` is the node; `self` is the op's argument of that name.
+
 
 class AliasBackward0(Node):
     """alias(Tensor(a) self) -> Tensor(a)"""

@@ -350,7 +350,7 @@ def arange(
     arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     """
     try:
-        if start is ... or end is ...:
+        if (start is ... or end is ...) and step == 1:
             given = [value for value in (start, end) if value is not ...]
             return arange_default(
                 *given,
@@ -377,7 +377,7 @@ def arange(
             error,
             arange,
             (arange_default, arange_start, arange_start_step),
-            (start, end),
+            (start, end, step),
             {
                 "dtype": dtype,
                 "layout": layout,

@@ -1066,19 +1066,30 @@ def diag_out(input, diagonal=0, *, out):
     return write_out(out, composite.diag(input, diagonal))
 
 
+_diag_embed_kernels = kernel_table("diag_embed")
+
+
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
     if state.interceptors and intercepts(diag_embed, input):
         return call(diag_embed, input, offset, dim1, dim2)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(diag_embed, input, offset, dim1, dim2)
     if type(offset) is not int:
         offset = int_of(offset, "diag_embed", "offset", 2)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "diag_embed", "dim1", 3)
     if type(dim2) is not int:
         dim2 = int_of(dim2, "diag_embed", "dim2", 4)
-    return composite.diag_embed(input, offset, dim1, dim2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(diag_embed, input, offset, dim1, dim2)
+    node = None
+    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+        node = nodes.DiagEmbedBackward0((edge,))
+        node.offset = offset
+        node.dim1 = dim1
+        node.dim2 = dim2
+    return wrap(_diag_embed_kernels[type(input_array)](input_array, offset, dim1, dim2), node)
 
 
 _select_backward_kernels = kernel_table("select_backward")

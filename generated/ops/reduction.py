@@ -943,7 +943,7 @@ def any_dims_out(input, dim=None, keepdim=False, *, out):
     if keepdim and keepdim is not True:
         keepdim = bool_of(keepdim, "any", "keepdim", 3)
     refuse_grad("any", input, out)
-    return write_out(out, composite.any_dims(input, dim, keepdim))
+    return composite.any_dims_out(input, dim, keepdim, out=out)
 
 
 _all_default_kernels = kernel_table("all")
@@ -1063,7 +1063,7 @@ def all_dims_out(input, dim=None, keepdim=False, *, out):
     if keepdim and keepdim is not True:
         keepdim = bool_of(keepdim, "all", "keepdim", 3)
     refuse_grad("all", input, out)
-    return write_out(out, composite.all_dims(input, dim, keepdim))
+    return composite.all_dims_out(input, dim, keepdim, out=out)
 
 
 def var_default(input, unbiased=True):

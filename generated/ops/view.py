@@ -21,7 +21,7 @@ from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.memory_format import contiguous_format
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, share_version, view_of, view_outputs, wrap
+from mindtorch.tensor import Tensor, twin_of, view_of, view_outputs, wrap
 
 _alias_kernels = kernel_table("alias")
 
@@ -51,9 +51,7 @@ def detach(input):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(detach, input)
-    result = wrap(_detach_kernels[type(input_array)](input_array))
-    result._version_counter = share_version(input)
-    return result
+    return twin_of(input, _detach_kernels[type(input_array)](input_array))
 
 
 def detach_(input):
@@ -98,9 +96,7 @@ def view_dtype(input, dtype):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(view_dtype, input, dtype)
-    result = wrap(_view_dtype_kernels[type(input_array)](input_array, dtype))
-    result._version_counter = share_version(input)
-    return result
+    return twin_of(input, _view_dtype_kernels[type(input_array)](input_array, dtype))
 
 
 def view(input, size=..., *more_size, dtype=...):

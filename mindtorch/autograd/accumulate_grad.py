@@ -41,7 +41,7 @@ class AccumulateGrad(NodeBase):
 
     accumulates = True
     sequence_nr = _LAST
-    input_metadata = MetadataOfVariable()  # type: ignore[assignment]
+    input_metadata = MetadataOfVariable()
     variable: Tensor
 
     def name(self) -> str:

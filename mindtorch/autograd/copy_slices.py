@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.autograd.node_base import NodeBase, second_backward, wanted
+from mindtorch.autograd.node_base import NodeBase, second_backward
 from mindtorch.autograd_meta import ViewMeta
 from mindtorch.dispatch import ops
 from mindtorch.memory_format import contiguous_format
@@ -71,10 +71,17 @@ class CopySlices(NodeBase):
             return (None,) * len(self.next_edges)
         result = grad.new_empty_strided(self.base_shape, self.base_stride).copy_(grad)
         part = self.take_view(result)
-        if self.needs(0):  # what the function calls its input is the view as it was, which the pass does not come to
-            wanted.include(self.function.next_edges[0])
-        results = self.function.apply(part.clone(memory_format=contiguous_format))
+        results = self._apply_function(part.clone(memory_format=contiguous_format))
         if not self.needs(0) or results[0] is None:
             return (None, *results[1:])
         part.copy_(results[0])
         return (result, *results[1:])
+
+    def _apply_function(self, grad: Tensor) -> tuple:
+        """Run the function for those of its inputs whose gradients are wanted here."""
+        function, edges = self.function, self.function.next_edges
+        function.next_edges = tuple([edge if own is not None else None for edge, own in zip(edges, self.next_edges)])
+        try:
+            return function.apply(grad)
+        finally:
+            function.next_edges = edges

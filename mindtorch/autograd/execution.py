@@ -14,7 +14,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd import anomaly
 from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
-from mindtorch.autograd.node_base import NodeBase, wanted
+from mindtorch.autograd.node_base import NodeBase
 from mindtorch.autograd.reentrant import run_nested
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import from_numpy_dtype
@@ -138,7 +138,6 @@ def _run_in_mode(task: Pass, create_graph: bool) -> list[Any]:
     """Run a pass, with grad mode as it has to be, and leave everything in this thread as it was."""
     grad_enabled, _thread.grad_enabled = _thread.grad_enabled, create_graph
     outer, running.task = running.task, task
-    outer_wanted = wanted.swap(task.wanted)
     try:
         _run(task)
         for callback in task.callbacks:
@@ -146,7 +145,6 @@ def _run_in_mode(task: Pass, create_graph: bool) -> list[Any]:
     finally:
         _thread.grad_enabled = grad_enabled
         running.task = outer
-        wanted.swap(outer_wanted)
     return task.captured
 
 
@@ -170,20 +168,19 @@ def queue_callback(callback: Callable[[], None]) -> None:
 def _run(task: Pass) -> None:
     """Run the nodes in order. The innermost loop of training: straight-line on purpose."""
     nodes, incoming, reachable, keep_graph = task.nodes, task.incoming, task.wanted, task.keep_graph
-    watched = state.anomaly_enabled or bool(task.captures)
+    watched = state.anomaly_enabled or reachable is not None
     add = _add_recorded if _thread.grad_enabled else _add
-    arrived: dict[Any, list] = {}  # node -> the gradients of its outputs, so far
+    arrived: dict[Any, list] = {}  # node -> the gradients of its outputs so far, and whether the last sum was made here
     ready: list[Any] = []  # leaves for which all gradients have come
-    sums: set[tuple] = set()  # the edges whose gradient was added up here, so that more can be added in place
     while nodes:
         node = nodes.pop()
-        grads = arrived.pop(node, None) or [None] * len(node.input_metadata)
+        slots = arrived.pop(node, None) or [None] * len(node.input_metadata) + [False]
         if watched or node.hooked:
-            results = _run_watched(task, node, grads)
+            results = _run_watched(task, node, slots[:-1])
             if results is None:
                 continue
         else:
-            results = node.apply(grads[0]) if len(grads) == 1 else node.apply(*grads)
+            results = node.apply(slots[0]) if len(slots) == 2 else node.apply(*slots[:-1])
         if not keep_graph and (fields := node.saved_fields):
             node.released = True
             for field in fields:
@@ -202,37 +199,48 @@ def _run(task: Pass) -> None:
                     grad = fit_gradient(grad, shape, dtype, node, edge)
                 slots = arrived.get(target)
                 if slots is None:
-                    arrived[target] = slots = [None] * len(metadata)
-                earlier = slots[output_nr]
-                slots[output_nr] = grad if earlier is None else add(earlier, grad, edge, sums)
+                    arrived[target] = [grad, False] if len(metadata) == 1 else _slots(metadata, output_nr, grad)
+                elif slots[output_nr] is None:
+                    slots[output_nr] = grad
+                else:
+                    add(slots, output_nr, grad)
             if target in incoming:
                 incoming[target] = left = incoming[target] - 1
                 if not left:
                     ready.append((target, node, edge))
         if ready:
             # A leaf may take over a gradient that nothing else refers to, so nothing here may.
-            results = grads = grad = slots = earlier = array = None
+            results = grad = slots = array = None
             for leaf, node, edge in ready:
-                _run_leaf(task, leaf, arrived.pop(leaf, None) or [None], node, edge)
+                _run_leaf(task, leaf, (arrived.pop(leaf, None) or [None])[:1], node, edge)
             ready.clear()
 
 
-def _add_recorded(earlier: Any, grad: Any, edge: tuple, sums: set[tuple]) -> Tensor:
-    """The sum of two gradients of the same output, as an op. A dense one comes first: sparse + dense is not defined."""
-    return grad + earlier if earlier.is_sparse else earlier + grad
+def _slots(metadata: tuple, output_nr: int, grad: Tensor) -> list:
+    """Room for the gradients of several outputs, with the first one that came."""
+    slots: list[Any] = [None] * len(metadata) + [False]
+    slots[output_nr] = grad
+    return slots
 
 
-def _add(earlier: Tensor, grad: Tensor, edge: tuple, sums: set[tuple]) -> Tensor:
-    """The same when nothing is recorded: a sum is made once, and further gradients are added in place."""
-    array, other = earlier._array, grad._array
+def _add_recorded(slots: list, output_nr: int, grad: Any) -> None:
+    """Add a gradient as an op. A dense one comes first: sparse + dense is not defined."""
+    earlier = slots[output_nr]
+    slots[output_nr] = grad + earlier if earlier.is_sparse else earlier + grad
+
+
+def _add(slots: list, output_nr: int, grad: Tensor) -> None:
+    """The same when nothing is recorded. What the first sum of a single output made is added to in place."""
+    array, other = slots[output_nr]._array, grad._array
     kind = type(array)
     if type(other) is not kind:
-        return _add_recorded(earlier, grad, edge, sums)
-    if edge in sums:
+        _add_recorded(slots, output_nr, grad)
+        slots[-1] = False
+    elif slots[-1]:
         _add_kernels[kind](array, other, 1, array)
-        return earlier
-    sums.add(edge)
-    return wrap(_add_kernels[kind](array, other))
+    else:
+        slots[output_nr] = wrap(_add_kernels[kind](array, other))
+        slots[-1] = len(slots) == 2
 
 
 def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
@@ -248,8 +256,19 @@ def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
     _run_tensor_hooks(node, grads)
     if node.pre_hooks:
         grads = run_pre_hooks(node.pre_hooks.values(), grads)
-    results = anomaly.apply_checked(node, grads) if state.anomaly_enabled else node.apply(*grads)
+    results = _apply_for(task.wanted, node, grads)
     return run_post_hooks(node.hooks.values(), results, grads) if node.hooks else results
+
+
+def _apply_for(wanted: set | None, node: Any, grads: list) -> tuple:
+    """Run a node for those of its inputs whose nodes are wanted."""
+    edges = node.next_edges
+    if wanted is not None:
+        node.next_edges = tuple([edge if edge is not None and edge[0] in wanted else None for edge in edges])
+    try:
+        return anomaly.apply_checked(node, grads) if state.anomaly_enabled else node.apply(*grads)
+    finally:
+        node.next_edges = edges
 
 
 def _run_tensor_hooks(node: Any, grads: list) -> None:

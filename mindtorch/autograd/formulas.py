@@ -6,11 +6,16 @@ Arguments follow the op's schema; `grad` may be None only where several outputs 
 
 import math
 
+from mindtorch import state
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
+from mindtorch.dispatch.registry import kernel_table
+from mindtorch.state import thread
+from mindtorch.tensor import Tensor, wrap
 
 LOG_2 = math.log(2.0)
 SQRT_PI = math.sqrt(math.pi)
+
+_mul_kernels = kernel_table("mul.Tensor")
 
 
 # ---- numbers and tensors alike ----
@@ -48,7 +53,7 @@ def reduced_dims(dim, ndim):
     if dim is None or ndim == 0:
         return tuple(range(ndim))
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
-    return tuple(wrapped(d, ndim) for d in dims) or tuple(range(ndim))
+    return tuple([wrapped(d, ndim) for d in dims]) or tuple(range(ndim))
 
 
 def restore_dims(tensor, dim, ndim, keepdim):
@@ -69,7 +74,14 @@ def reduced_count(shape, dim):
 
 
 def mul_backward(grad, other):
-    """Gradient of x * other with respect to x."""
+    """Gradient of x * other with respect to x.
+
+    The most frequent formula of all: when nothing is recorded or watched it goes straight to the kernel.
+    """
+    if type(other) is Tensor and not thread.grad_enabled and not state.interceptors:
+        array, factor = grad._array, other._array
+        if factor.dtype.kind == "f":
+            return wrap(_mul_kernels[type(array)](array, factor))
     return grad * conj(other)
 
 
@@ -94,7 +106,7 @@ def div_mode_other_backward(grad, self, other, rounding_mode):
 
 
 def div_jvp(self_t, self, other_t, other):
-    """Tangent of a quotient. An integral divisor has the number 0 for a tangent, which 0 times infinity must not spoil."""
+    """Tangent of a quotient. An integral divisor has the number 0 for a tangent: 0 times infinity must not count."""
     tangent = self_t / other
     return tangent if type(other_t) is int else tangent - other_t * (self / other) / other
 
@@ -271,6 +283,11 @@ def sum_backward(grad, shape, dim, keepdim):
 def mean_backward(grad, shape, dim, keepdim):
     """Gradient of a mean over dims."""
     return sum_backward(grad, shape, dim, keepdim) / reduced_count(shape, dim)
+
+
+def reciprocal_or_zero(value):
+    """1 / value, and 0 where the value is 0."""
+    return value.reciprocal().masked_fill(value == 0, 0)
 
 
 def prod_backward(grad, self, result):
@@ -715,9 +732,7 @@ def _normalized_jvp(normalized, tangent, rstd, dims):
     return rstd * (centred - normalized * (normalized * tangent).mean(dims, True))
 
 
-def batch_norm_jvp(
-    input, input_t, weight, weight_t, bias_t, running_mean, running_var, mean, rstd, training, eps
-):
+def batch_norm_jvp(input, input_t, weight, weight_t, bias_t, running_mean, running_var, mean, rstd, training, eps):
     """Tangent of batch normalization."""
     mean, rstd = _batch_statistics(input, running_mean, running_var, mean, rstd, training, eps)
     normalized = (input - mean) * rstd

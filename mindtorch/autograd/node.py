@@ -10,6 +10,7 @@ from mindtorch.autograd.node_base import NodeBase, second_backward
 from mindtorch.autograd.saved_tensor import SavedTensor, unpack
 from mindtorch.tensor import Tensor, wrap
 
+
 class Node(NodeBase):
     """A node that keeps tensors for its formula: the saved tensor `other` is in the field `other_saved`.
 

@@ -1,7 +1,6 @@
 """`NodeBase`: what the engine and the hooks need from a step of the backward graph."""
 
 import re
-import threading
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -16,33 +15,6 @@ from mindtorch.size import Size, size_of
 next_sequence_nr = count().__next__
 
 _BACKWARD_SUFFIX = re.compile(r"Backward0?(?=\d*$)")  # the number stays, unless it is 0
-
-
-_restricted_passes = 0  # how many passes are running that `wanted` is about: while it is 0 nobody has to look further
-_lock = threading.Lock()
-
-
-class Wanted(threading.local):
-    """Which nodes the backward pass of this thread sends gradients to, when that is not all of them."""
-
-    nodes: Any = None
-
-    def swap(self, nodes: Any) -> Any:
-        """Set the nodes, give those that were set."""
-        global _restricted_passes
-        previous, self.nodes = self.nodes, nodes
-        if (previous is None) != (nodes is None):
-            with _lock:
-                _restricted_passes += 1 if previous is None else -1
-        return previous
-
-    def include(self, edge: tuple | None) -> None:
-        """Let formulas compute the gradient for an edge, although the pass does not follow it."""
-        if self.nodes is not None and edge is not None:
-            self.nodes.add(edge[0])
-
-
-wanted = Wanted()
 
 
 class InputMetadata:
@@ -77,17 +49,15 @@ class NodeBase:
     def __init__(self, next_edges: tuple) -> None:
         self.next_edges = next_edges
         self.sequence_nr = next_sequence_nr()
+        self.hooked = False  # read for every node of every pass: an instance's field is found faster than a class's
 
     def apply(self, *grads: Any) -> tuple:
         """The gradients of the inputs, one per edge; None where there is none."""
         raise NotImplementedError(f"{type(self).__name__} has no backward formula")
 
     def needs(self, index: int) -> bool:
-        """Whether the gradient of an input is wanted: by the graph, and by the backward pass that is running."""
-        edge = self.next_edges[index]
-        if not _restricted_passes or edge is None:
-            return edge is not None
-        return wanted.nodes is None or edge[0] in wanted.nodes
+        """Whether the gradient of an input is wanted. While a node runs, `next_edges` has None for those that are not."""
+        return self.next_edges[index] is not None
 
     def __call__(self, *grads: Any) -> Any:
         results = self.apply(*grads)

@@ -273,6 +273,18 @@ def diagonal(shape: Ints, strides: Ints, unit: int, offset: int = 0, dim1: int =
     return (*new_shape, length), (*new_strides, strides[first] + strides[second]), start if length else 0
 
 
+def diag_embed_shape(shape: Ints, offset: int, dim1: int, dim2: int) -> tuple[int, ...]:
+    """The shape of an array of matrices whose diagonals are the last dimension."""
+    ndim = len(shape) + 1
+    first, second = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    *result, length = shape
+    for dim in sorted((first, second)):
+        result.insert(dim, length + abs(offset))
+    return tuple(result)
+
+
 def unfold(shape: Ints, strides: Ints, unit: int, dimension: int, size: int, step: int) -> Geometry:
     dim = wrap_dim(dimension, len(shape))
     extent, stride = (shape[dim], strides[dim]) if shape else (1, unit)

@@ -5,6 +5,7 @@ The common order is: the labels of the output, then those that are summed. An op
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from mindtorch.dispatch import ops
@@ -24,8 +25,7 @@ class Equation:
 def einsum(equation, tensors, path=None):
     if not tensors:
         raise RuntimeError("einsum(): must provide at least one operand")
-    parsed = parse(equation, [tensor.ndim for tensor in tensors])
-    labels = _common_order(parsed)
+    parsed, labels = parse(equation, tuple([tensor._array.ndim for tensor in tensors]))
     operands = [_aligned(tensor, own, labels) for tensor, own in zip(tensors, parsed.operands, strict=True)]
     _check_sizes(tensors, parsed.operands)
     return _contracted(operands, len(parsed.output), path)
@@ -34,8 +34,15 @@ def einsum(equation, tensors, path=None):
 # -------------------- the equation --------------------
 
 
-def parse(equation: str, ranks: Sequence[int]) -> Equation:
-    """The labels of an equation for operands of these ranks."""
+@lru_cache(maxsize=256)
+def parse(equation: str, ranks: tuple[int, ...]) -> tuple[Equation, tuple[str, ...]]:
+    """The labels of an equation for operands of these ranks, and the common order of all labels."""
+    parsed = _parsed(equation, ranks)
+    known = {label for labels in parsed.operands for label in labels}
+    return parsed, (*parsed.output, *sorted(known.difference(parsed.output)))
+
+
+def _parsed(equation: str, ranks: tuple[int, ...]) -> Equation:
     left, arrow, right = equation.partition("->")
     texts = left.split(",")
     if len(texts) > len(ranks):
@@ -123,15 +130,10 @@ def _check_output(output: tuple[str, ...], operands: Sequence[tuple[str, ...]]) 
 # -------------------- operands --------------------
 
 
-def _common_order(equation: Equation) -> tuple[str, ...]:
-    known = {label for labels in equation.operands for label in labels}
-    return (*equation.output, *sorted(known.difference(equation.output)))
-
-
 def _aligned(tensor: Tensor, own: tuple[str, ...], labels: tuple[str, ...]) -> Tensor:
     """An operand with the dimensions of all labels, in the common order; a repeated label takes the diagonal."""
     remaining = list(own)
-    for label in own:
+    for label in own if len(set(own)) < len(own) else ():
         while remaining.count(label) > 1:
             first = remaining.index(label)
             second = remaining.index(label, first + 1)
@@ -156,7 +158,7 @@ def _check_diagonal(tensor: Tensor, label: str, first: int, second: int) -> None
 def _check_sizes(tensors: Sequence[Tensor], operands: Sequence[tuple[str, ...]]) -> None:
     seen: dict[str, int] = {}
     for place, (tensor, labels) in enumerate(zip(tensors, operands, strict=True)):
-        for label, extent in zip(labels, tensor.shape, strict=True):
+        for label, extent in zip(labels, tensor._array.shape, strict=True):
             known = seen.get(label, 1)
             if extent not in (1, known) and known != 1:
                 raise RuntimeError(
@@ -191,11 +193,12 @@ def _contracted(operands: list[Tensor], kept: int, path: Sequence[int] | None) -
 def _contract_pair(left: Tensor, right: Tensor, others: list[Tensor], kept: int) -> tuple[Tensor, Tensor]:
     """Sums beforehand what only one of the two has and nobody else needs."""
     alone_left, alone_right = [], []
-    for dim in range(kept, left.ndim):
-        if all(other.size(dim) == 1 for other in others):
-            if left.size(dim) != 1 and right.size(dim) == 1:
+    left_shape, right_shape = left._array.shape, right._array.shape
+    for dim in range(kept, len(left_shape)):
+        if _is_done(dim, others):
+            if left_shape[dim] != 1 and right_shape[dim] == 1:
                 alone_left.append(dim)
-            elif right.size(dim) != 1 and left.size(dim) == 1:
+            elif right_shape[dim] != 1 and left_shape[dim] == 1:
                 alone_right.append(dim)
     if alone_left:
         left = left.sum(tuple(alone_left), True)
@@ -206,25 +209,27 @@ def _contract_pair(left: Tensor, right: Tensor, others: list[Tensor], kept: int)
 
 def _shared(left: Tensor, right: Tensor, others: list[Tensor], kept: int) -> list[int]:
     """The dimensions to sum in this product: both have them, and no later operand does."""
-    return [
-        dim
-        for dim in range(kept, left.ndim)
-        if left.size(dim) != 1 and right.size(dim) != 1 and all(other.size(dim) == 1 for other in others)
-    ]
+    left_shape, right_shape = left._array.shape, right._array.shape
+    dims = range(kept, len(left_shape))
+    return [dim for dim in dims if left_shape[dim] != 1 and right_shape[dim] != 1 and _is_done(dim, others)]
+
+
+def _is_done(dim: int, others: list[Tensor]) -> bool:
+    """Whether no later operand needs a dimension."""
+    return all(other._array.shape[dim] == 1 for other in others)
 
 
 def multiply_and_sum(left: Tensor, right: Tensor, summed: Sequence[int]) -> Tensor:
     """The product of two tensors of one rank, summed over `summed` (which become size 1), as one batched product."""
     if not summed:
         return left * right
-    dims = range(left.ndim)
-    both = [dim for dim in dims if dim not in summed and left.size(dim) != 1 and right.size(dim) != 1]
-    left_only = [dim for dim in dims if dim not in summed and dim not in both and left.size(dim) != 1]
-    right_only = [dim for dim in dims if dim not in summed and dim not in both and dim not in left_only]
+    pairs = list(enumerate(zip(left._array.shape, right._array.shape, strict=True)))
+    both = [dim for dim, (a, b) in pairs if dim not in summed and a != 1 and b != 1]
+    left_only = [dim for dim, (a, b) in pairs if dim not in summed and a != 1 and b == 1]
+    right_only = [dim for dim, (a, b) in pairs if dim not in summed and a == 1]
+    sizes = [b if a == 1 else a for _, (a, b) in pairs]
     if left_only and right_only and right_only[-1] < left_only[-1]:  # then the result needs no permutation
         left, right, left_only, right_only = right, left, right_only, left_only
-    sizes = {dim: max(left.size(dim), right.size(dim)) if dim in both else 1 for dim in dims}
-    sizes |= {dim: left.size(dim) for dim in (*left_only, *summed)} | {dim: right.size(dim) for dim in right_only}
 
     def count(group: Sequence[int]) -> int:
         return prod([sizes[dim] for dim in group])
@@ -237,4 +242,4 @@ def multiply_and_sum(left: Tensor, right: Tensor, summed: Sequence[int]) -> Tens
     )
     order = [*both, *left_only, *summed, *right_only]
     shape = tuple([1 if dim in summed else sizes[dim] for dim in order])
-    return ops.bmm(first, second).view(shape).permute(tuple([order.index(dim) for dim in dims]))
+    return ops.bmm(first, second).view(shape).permute(tuple([order.index(dim) for dim in range(len(sizes))]))

@@ -41,20 +41,6 @@ def diag(input, diagonal):
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
 
 
-def diag_embed(input, offset, dim1, dim2):
-    ndim = input.ndim + 1
-    first, second = geometry.wrap_dim(dim1, ndim), geometry.wrap_dim(dim2, ndim)
-    if first == second:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    shape = list(input._array.shape)
-    extent = shape.pop() + abs(offset)
-    for dim in sorted((first, second)):
-        shape.insert(dim, extent)
-    result = input.new_zeros(tuple(shape))
-    result.diagonal(offset, first, second).copy_(input)
-    return result
-
-
 # -------------------- backward formulas --------------------
 
 

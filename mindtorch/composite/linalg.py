@@ -26,19 +26,18 @@ def matmul(input, other):
 
 
 def matmul_out(input, other, out):
-    return _written(matmul(input, other), out)
-
-
-def _written(result: Tensor, out: Tensor) -> Tensor:
-    """`out` with the result, whose dtype it must have."""
-    check_same(result._array, out._array)
-    return write_out(out, result)
+    product = _OUT_PRODUCTS.get((input._array.ndim, other._array.ndim))
+    if product is not None:
+        return getattr(ops, product)(input, other, out=out)
+    check_same(input._array, out._array)
+    return write_out(out, matmul(input, other))
 
 
 def _vector_matrix(input: Tensor, other: Tensor) -> Tensor:
     return ops._unsafe_view(ops.mm(input.unsqueeze(0), other), other._array.shape[1:])
 
 
+_OUT_PRODUCTS = {(1, 1): "dot_out", (2, 1): "mv_out", (2, 2): "mm_out"}
 _SMALL_PRODUCTS = {
     (1, 1): lambda input, other: input.dot(other),
     (2, 1): lambda input, other: input.mv(other),
@@ -116,7 +115,8 @@ def linear(input, weight, bias):
 
 
 def linear_out(input, weight, bias, out):
-    return _written(linear(input, weight, bias), out)
+    check_same(input._array, out._array)
+    return write_out(out, linear(input, weight, bias))
 
 
 def outer(input, vec2):

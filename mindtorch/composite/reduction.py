@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import geometry
+from mindtorch.autograd.outputs import write_out
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import dtype as Dtype
@@ -39,6 +40,20 @@ def any_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = Fa
 
 def all_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
     return _truth_over(ops.all, input, dim, keepdim)
+
+
+def any_dims_out(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False, *, out: Tensor) -> Tensor:
+    return _truth_into(out, "any", any_dims(input, dim, keepdim))
+
+
+def all_dims_out(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False, *, out: Tensor) -> Tensor:
+    return _truth_into(out, "all", all_dims(input, dim, keepdim))
+
+
+def _truth_into(out: Tensor, op: str, result: Tensor) -> Tensor:
+    if out.dtype not in (boolean, uint8):
+        raise RuntimeError(f"{op} only supports bool tensor for result, got: {out.dtype.storage_name}")
+    return write_out(out, result)
 
 
 def _truth_over(reduce: Any, input: Tensor, dim: Sequence[int] | None, keepdim: bool) -> Tensor:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors
+from mindtorch.device import register_device_type
 from mindtorch.layout import layout as Layout
 from mindtorch.layout import strided
 
@@ -26,7 +27,8 @@ _array_classes: dict[tuple[str, Layout], type] = {}
 
 
 def register_backend(name: str, array_class: type, device_type: str, layout: Layout = strided) -> Backend:
-    """Make a backend known. Its kernels then go in with `register_kernel(name, op, function)`."""
+    """Make a backend and its device known. Its kernels then go in with `register_kernel(name, op, function)`."""
+    register_device_type(device_type)
     backend = Backend(name, array_class)
     _array_classes[device_type, layout] = array_class
     _by_name[name] = backend

@@ -5,6 +5,7 @@ The built-in backends register through the same two functions that an out-of-tre
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,9 @@ def kernel_table(op: str) -> KernelTable:
 
 def register_kernel(backend: str, op: str, function: Callable) -> None:
     """Make `function` the kernel of `op` on a backend. A later registration replaces an earlier one."""
+    if op not in _entries:
+        close = get_close_matches(op, _entries, n=1) or [entry.name for entry in overloads_of(op)]
+        raise ValueError(f"unknown op {op!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
     kernel_table(op)[backend_named(backend).array_class] = function
 
 

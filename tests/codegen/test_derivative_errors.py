@@ -69,6 +69,36 @@ CASES = (
         "did you mean 'output_differentiability'?",
     ),
     Case(
+        "misspelt argument",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          othr: grad
+        """,
+        "derivatives.yaml:3:3: error[E053] 'othr' is no argument or output of mul.Tensor, and no key",
+        "did you mean 'other'?",
+    ),
+    Case(
+        "Python name of an argument",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          input: grad
+          other: grad
+        """,
+        "derivatives.yaml:2:3: error[E053] 'input' is no argument or output of mul.Tensor, and no key",
+        "in formulas the argument is called 'self'",
+    ),
+    Case(
+        "misspelt name",
+        """
+        - nmae: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: grad
+        """,
+        "derivatives.yaml:1:3: error[E012] unknown key 'nmae'",
+        "did you mean 'name'?",
+    ),
+    Case(
         "misspelt output",
         """
         - name: mul.Tensor(Tensor self, Tensor other) -> Tensor

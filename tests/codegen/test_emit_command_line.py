@@ -11,7 +11,7 @@ from codegen.__main__ import ROOT, main
 from codegen.emit import emit_all
 from codegen.load import load
 from codegen.tree import PATTERNS
-from tests.codegen.project import OPS, write_project
+from tests.codegen.project import DERIVATIVES, OPS, write_project
 
 
 @pytest.fixture
@@ -135,3 +135,30 @@ def test_statistics_count_what_is_there(project, capsys):
         "1 derivatives: 2 backward formulas, 1 forward formulas\n"
         "CPU: 0 of 5 kernels\n"
     )
+
+
+def test_statistics_list_derivatives_without_forward_formula(project, capsys):
+    write_project(project, OPS, DERIVATIVES.replace("  result: self_t * other_p + other_t * self_p\n", ""))
+    capsys.readouterr()
+    assert main(["stats"], project) == 0
+    assert "\n  without a forward formula: mul.Tensor\n" in capsys.readouterr().out
+
+
+def test_check_says_what_to_do_before_the_difference(project):
+    (project / "generated/schemas.py").write_text("")
+    script = "import sys; from codegen.__main__ import main; main(['check'], __import__('pathlib').Path(sys.argv[1]))"
+    command = [sys.executable, "-c", script, str(project)]
+    both = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    assert both.splitlines()[:3] == [
+        "generated files are not up to date: run make codegen (python -m codegen)",
+        "updated generated/schemas.py",
+        "--- a/generated/schemas.py",
+    ]
+
+
+def test_a_run_that_changes_nothing_is_quick():
+    before = os.times()
+    subprocess.run([sys.executable, "-m", "codegen", "check"], cwd=ROOT, capture_output=True)
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert spent < 4  # 1.5 s of processor time when idle

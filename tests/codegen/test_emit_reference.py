@@ -54,7 +54,7 @@ def code_lines(text):
 
 def test_functions(tmp_path):
     files = emit_project(tmp_path, OPS, DERIVATIVES)
-    assert code_lines(lines_behind(files["generated/functions.pyi"], "| complex\n")) == [
+    assert code_lines(lines_behind(files["generated/functions.pyi"], "| builtins.complex\n")) == [
         "def mul(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...",
         "def mul_(input: Tensor, other: Tensor | Number) -> Tensor: ...",
         "@overload",

@@ -148,6 +148,46 @@ def test_like_range(tmp_path):
     )
 
 
+def test_like_range_with_a_step(tmp_path):
+    """The overload between the shortest and the longest is not needed; each is given what it takes."""
+    ops = """
+        - func: arange(Scalar end) -> Tensor
+          family: factory
+          dispatch: {CPU: arange}
+
+        - func: arange.start(Scalar start, Scalar end) -> Tensor
+          family: factory
+          dispatch: {CPU: arange_start}
+
+        - func: arange.start_step(Scalar start, Scalar end, Scalar step=1) -> Tensor
+          family: factory
+          out: arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)
+          dispatch: {CPU: arange_step}
+    """
+    files = emit_project(tmp_path, ops)
+    text = definition(files, "generated/ops/factory.py", "arange")
+    assert "def arange(start=..., end=..., step=1, *, out=None):" in text
+    assert "        if (start is ... or end is ...) and step == 1:" in text
+    assert "            return arange_default(*given)" in text
+    assert "        return arange_start_step(start, end, step, out=out)" in text
+
+
+def test_the_only_default_of_an_argument(tmp_path):
+    ops = """
+        - func: bernoulli_.Tensor(Tensor(a!) self, Tensor p) -> Tensor(a!)
+          family: random
+          variants: method
+          dispatch: {CPU: bernoulli_tensor}
+
+        - func: bernoulli_.float(Tensor(a!) self, float p=0.5) -> Tensor(a!)
+          family: random
+          variants: method
+          dispatch: {CPU: bernoulli_float}
+    """
+    files = emit_project(tmp_path, ops)
+    assert "def bernoulli_(input, p=0.5):" in definition(files, "generated/ops/random.py", "bernoulli_")
+
+
 def test_positions_that_clash(tmp_path):
     ops = """
         - func: var(Tensor self, bool unbiased=True) -> Tensor

@@ -138,9 +138,7 @@ def test_detach(tmp_path):
                 input_array = input._array
             except AttributeError:
                 return raise_bad_argument(detach, input)
-            result = wrap(_detach_kernels[type(input_array)](input_array))
-            result._version_counter = share_version(input)
-            return result
+            return twin_of(input, _detach_kernels[type(input_array)](input_array))
         '''
     )
     assert definition(files, "generated/ops/view.py", "detach_") == expected(

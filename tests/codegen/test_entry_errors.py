@@ -215,7 +215,7 @@ CASES = (
           samples: [unary]
         """,
         "ops.yaml:4:12: error[E014] 'samples' must be one word",
-        "it is the generator of test inputs in tests/samples.py",
+        "it is the generator of test inputs in tests/samples.py, or none",
     ),
     Case(
         "unknown view",

@@ -43,6 +43,33 @@ def test_helpers_that_are_no_python(tmp_path):
     assert line.startswith("mindtorch/autograd/formulas.py:1:14: error[E080] not Python: ")
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.replace("  family", "\tfamily", 1),
+        lambda text: text.replace("  family", "    family", 1),
+        lambda text: text.replace("CPU: mul}", "CPU: mul", 1),
+        lambda text: "",
+        lambda text: text.replace("\n\n- func", "\n---\n- func", 1),
+        lambda text: text.replace("- func", "- fnuc", 1),
+        lambda text: text.replace("pointwise", "pointwize", 1),
+        lambda text: text + text.split("\n\n")[0],
+    ],
+    ids=("tab", "indent", "brace", "empty", "document", "key", "family", "twice"),
+)
+def test_a_mistake_in_ops_is_not_blamed_on_derivatives(tmp_path, damage):
+    write_project(tmp_path, ops=damage(clean(OPS)))
+    (found,) = diagnostics(tmp_path)
+    assert found.location.file == "ops.yaml"
+
+
+def test_helpers_that_cannot_be_read_are_not_missed(tmp_path):
+    derivatives = DERIVATIVES.replace("grad * other", "multiply(grad, other)")
+    write_project(tmp_path, derivatives=derivatives, mindtorch__autograd__formulas="def multiply(:\n")
+    (found,) = diagnostics(tmp_path)
+    assert found.code == "E080"
+
+
 def test_byte_order_mark_and_windows_line_ends_are_accepted(tmp_path):
     path = write_project(tmp_path) / "ops.yaml"
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
@@ -65,10 +92,9 @@ def test_all_problems_are_reported_in_order(tmp_path):
     """
     write_project(tmp_path, ops, derivatives)
     assert [(found.location.file, found.location.line, found.code) for found in diagnostics(tmp_path)] == [
-        ("derivatives.yaml", 4, "E061"),
-        ("ops.yaml", 1, "E013"),
         ("ops.yaml", 2, "E012"),
         ("ops.yaml", 4, "E021"),
+        ("derivatives.yaml", 4, "E061"),
     ]
 
 

@@ -4,6 +4,10 @@ import pytest
 
 from tests.codegen.project import Case, check_case, write_project
 
+TENSOR = {
+    "mindtorch/tensor.py": "class Tensor:\n    shape = dtype = None\n",
+    "mindtorch/creation.py": "@extend_tensor\nclass Methods:\n    def new_zeros(self): ...\n    conj = new_zeros\n",
+}
 CASES = (
     Case(
         "not Python",
@@ -44,6 +48,48 @@ CASES = (
         """,
         "derivatives.yaml:2:9: error[E061] unknown name 'gradd'",
         "did you mean 'grad'?",
+    ),
+    Case(
+        "Python name of an argument",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other
+          other: grad * input
+        """,
+        "derivatives.yaml:3:17: error[E061] unknown name 'input'",
+        "in formulas the argument is called 'self'",
+    ),
+    Case(
+        "name of the library",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * torch.exp(other)
+          other: grad
+        """,
+        "derivatives.yaml:2:16: error[E061] unknown name 'torch'",
+        "write exp(...)",
+    ),
+    Case(
+        "misspelt keyword",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: non_differentiable
+          result: auto_elementwise
+        """,
+        "derivatives.yaml:4:11: error[E061] unknown name 'auto_elementwise'",
+        "did you mean 'auto_element_wise'?",
+    ),
+    Case(
+        "misspelt method",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other.cojn()
+          other: grad.new_zeros(self.shape).mul(self.dtype)
+        """,
+        "derivatives.yaml:2:22: error[E061] a tensor has no attribute 'cojn'",
+        "did you mean 'conj'?",
+        TENSOR,
     ),
     Case(
         "unknown name in a quoted formula",

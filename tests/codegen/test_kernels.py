@@ -4,6 +4,7 @@ import pytest
 
 from codegen.errors import Problems
 from codegen.kernels import read_hand_written
+from codegen.statistics import notes
 from tests.codegen.project import clean, diagnostics, load_project, write_project
 
 ADD = """
@@ -104,7 +105,7 @@ def test_kernels_that_fit(tmp_path, source):
 )  # fmt: skip
 def test_kernels_that_do_not_fit(tmp_path, source, message):
     (found,) = check_kernel(tmp_path, source)
-    assert (found.code, found.message, found.hint) == ("E038", message, "def add(input, other, alpha, out)")
+    assert (found.code, found.message, found.hint) == ("E038", message, "write def add(input, other, alpha, out=None)")
     assert found.location.file == "mindtorch/backends/cpu/pointwise.py"
     assert found.location.line == clean(source).count("\n") + 1 if "three" in source else 1
 
@@ -132,7 +133,7 @@ def test_composite_function(tmp_path):
     assert str(found).splitlines()[0] == (
         "mindtorch/composite/pointwise.py:1:1: error[E038] 'add' takes (input) but add passes other arguments"
     )
-    assert found.hint == "def add(input, other)"
+    assert found.hint == "write def add(input, other)"
 
 
 def test_model_knows_kernels_and_composites(tmp_path):
@@ -145,6 +146,35 @@ def test_model_knows_kernels_and_composites(tmp_path):
     )
     assert list(model.kernels) == [("NPU", "pointwise")]
     assert list(model.composites["nn"]) == ["linear"]
+
+
+def test_forgotten_samples(tmp_path):
+    ops = ADD.replace("  samples: binary\n", "")
+    samples = {"tests__samples": "def binary(): ...\n"}
+    write_project(tmp_path, ops, "[]", **samples)
+    (found,) = diagnostics(tmp_path)
+    assert str(found).splitlines()[0] == "ops.yaml:1:3: error[E013] add has no 'samples'"
+    assert found.hint == "name a generator of tests/samples.py, or write 'samples: none' if other tests cover it"
+    model = load_project(tmp_path, ADD.replace("samples: binary", "samples: none"), "[]", **samples)
+    assert model.ops["add"].samples is None
+
+
+def test_forgotten_promotion(tmp_path):
+    ops = ADD.replace("  promotion: default\n", "")
+    rules = "def broadcast(promotion: str): ...\ndef same(promotion: str | None): ...\n"
+    write_project(tmp_path, ops, "[]", mindtorch__backends__meta__rules=rules)
+    (found,) = diagnostics(tmp_path)
+    assert str(found).splitlines()[0] == "ops.yaml:4:10: error[E040] the shape rule 'broadcast' needs a 'promotion'"
+    load_project(tmp_path, ops.replace("broadcast", "same"), "[]", mindtorch__backends__meta__rules=rules)
+
+
+@pytest.mark.parametrize(("name", "hint"), [("ad", " (did you mean 'add'?)"), ("xyz", "")])
+def test_a_kernel_that_is_missing_is_noted(tmp_path, name, hint):
+    ops = ADD.replace("CPU: add", f"CPU: {name}, NPU: add")
+    kernel = "def add(input, other, alpha, out=None): ...\n"
+    model = load_project(tmp_path, ops, "[]", mindtorch__backends__cpu__pointwise=kernel)
+    file = "mindtorch/backends/cpu/pointwise.py"
+    assert list(notes(model)) == [f"note: add has no CPU kernel '{name}' in {file}{hint}; wrote a stub"]
 
 
 RULES = {

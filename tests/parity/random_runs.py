@@ -1,6 +1,5 @@
 """Runs a random program in mindtorch and in torch side by side and compares everything visible after each statement."""
 
-import math
 import re
 import warnings
 from typing import Any
@@ -17,8 +16,16 @@ _WRITES = re.compile(r"\w_\(|out=|\] ?[-+*/]?= |[-+*/]= ")
 _UNSTABLE = re.compile(r"grad_fn=<\w+>")  # names of nodes are compared apart
 INTEGERS = {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 ERRORS = (
-    ArithmeticError, AttributeError, IndexError, NameError, NotImplementedError, RuntimeError, TypeError, ValueError, Warning,
-)  # fmt: skip
+    ArithmeticError,
+    AttributeError,
+    IndexError,
+    NameError,
+    NotImplementedError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    Warning,
+)
 
 
 class Env(dict):
@@ -75,7 +82,9 @@ class Pair:
             return f"names: {list(ours)}, expected {list(theirs)}"
         quiet = self.quiet if quiet is None else quiet
         for name in theirs:
-            text = tensor_difference(ours[name], theirs[name], quiet) or self.version_difference(ours[name], theirs[name])
+            text = tensor_difference(ours[name], theirs[name], quiet) or self.version_difference(
+                ours[name], theirs[name]
+            )
             if text and text.startswith("value") and theirs[name].dtype in INTEGERS and self.has_large_numbers():
                 ours[name]._array[...] = to_numpy(theirs[name])  # what becomes of large numbers is not defined
                 text = None
@@ -123,7 +132,8 @@ class Pair:
 
 FINAL = (
     "for each in [t for n, t in sorted(locals().items()) if n[0] == 't' and isinstance(t, T.Tensor) and "
-    "t.requires_grad and not t.is_inference()]: (each.abs() if each.is_complex() else each).sum().backward(retain_graph=True)"
+    "t.requires_grad and not t.is_inference()]: "
+    "(each.abs() if each.is_complex() else each).sum().backward(retain_graph=True)"
 )
 
 
@@ -163,15 +173,28 @@ def run(line: str, env: Env) -> Exception | None:
 # What torch refuses and mindtorch may do: derivatives that only mindtorch has, boolean negation inside of torch's
 # formulas, values that torch saves needlessly, and views that torch has not yet noticed to be no leaves any more.
 MAY_WORK = (
-    "derivative for aten::", "Negation, the `-` operator", "Autograd not support dtype", "is output 0 of torch::autograd",
-    "a leaf Variable that requires grad is being used", "Inference tensors cannot be saved",
-)  # fmt: skip
+    "derivative for aten::",
+    "Negation, the `-` operator",
+    "Autograd not support dtype",
+    "is output 0 of torch::autograd",
+    "a leaf Variable that requires grad is being used",
+    "Inference tensors cannot be saved",
+)
 # Two errors at once: which one is raised first may differ.
 EITHER = (
-    "in-place operation.", "modified inplace", "not implemented for", "support automatic differentiation", "inplace operation:",
-    "Inference tensors cannot be saved", "is not implemented", "implicitly created only", "cannot be converted to type",
-    "clamp is not supported for complex", "Autograd not support dtype", "desired output type",
-)  # fmt: skip
+    "in-place operation.",
+    "modified inplace",
+    "not implemented for",
+    "support automatic differentiation",
+    "inplace operation:",
+    "Inference tensors cannot be saved",
+    "is not implemented",
+    "implicitly created only",
+    "cannot be converted to type",
+    "clamp is not supported for complex",
+    "Autograd not support dtype",
+    "desired output type",
+)
 
 
 def difference_of_errors(ours: Exception | None, theirs: Exception | None) -> str | None:

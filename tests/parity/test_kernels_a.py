@@ -209,6 +209,35 @@ def test_large_arrays(name):
         compare(getattr(pointwise, name), getattr(aten, name), operand)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
+def test_large_arrays_of_half_precision(dtype):
+    """These are widened block by block."""
+    x, y = torch.randn(300, 200).to(dtype), torch.randn(300, 200).to(dtype)
+    for a, b in ((x, y), (x.t(), y.t()), (x, y.t().reshape(300, 200)), (x[:, ::2], y[:, 1::2]), (x, y[0]), (x, x)):
+        compare(pointwise.exp, aten.exp, a)
+        compare(pointwise.add, aten.add, a, b)
+        compare(pointwise.add, aten.add, a, b, alpha=0.5)
+        compare(pointwise.mul, aten.mul, a, torch.tensor(0.3333))
+        compare(pointwise.div, aten.div, torch.tensor(0.3333), b)
+        compare(pointwise.lt, aten.lt, a, b)
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "div", "atan2"])
+def test_out_is_an_operand(name):
+    """An operand as `out`, whole or of another dtype; one that overlaps it in part is refused."""
+    for dtype in ("float32", "float16", "bfloat16", "float64"):
+        results = []
+        for T in (mindtorch, torch):
+            x, y = (T.tensor(data, dtype=getattr(T, dtype)) for data in ([1.5, -2.0, 3.25], [0.5, 4.0, -1.0]))
+            getattr(T, name)(x, y, out=y)
+            getattr(T, name)(y, y, out=y)
+            getattr(T, name)(x, x, out=x)
+            with pytest.raises(RuntimeError, match="single memory location"):
+                getattr(T, name)(x[1:], y[1:], out=x[:-1])
+            results.append((x.double().tolist(), y.double().tolist()))
+        assert np.allclose(*results, rtol=1e-2 if dtype in ("float16", "bfloat16") else 1e-6)
+
+
 # -------------------- reductions --------------------
 
 REDUCED_SHAPES = [*SHAPES, (0,), (3, 0)]

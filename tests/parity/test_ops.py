@@ -70,7 +70,8 @@ def test_forward(op, dtype):
     for sample in samples_of(op, dtype):
         (actual, *_), (expected, *_) = both(op, sample)
         text = outcome_difference(actual, expected, cancels=op.name in SUMS_OF_PRODUCTS)
-        text = text or view_difference(actual.result, expected.result)
+        if actual.error is None:
+            text = text or view_difference(actual.result, expected.result)
         if text:
             problems.append(f"  ({describe(sample)}): {text}")
     report(op, problems)
@@ -220,6 +221,7 @@ def tangents(T, op, sample):
     forward_ad = T.autograd.forward_ad
     args, kwargs = arguments_of(T, list(sample.args)), arguments_of(T, sample.kwargs)
     with forward_ad.dual_level():
+
         def dual(value):
             if isinstance(value, T.Tensor) and (value.is_floating_point() or value.is_complex()):
                 return forward_ad.make_dual(value, weights_like(T, value, 3))

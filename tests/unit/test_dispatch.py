@@ -53,6 +53,16 @@ class TestRegistry:
             backend_named("XYZ")
         assert backend_of(np.ndarray).name == "CPU" and backend_of(int) is None
 
+    def test_a_kernel_of_an_unknown_op(self):
+        with pytest.raises(ValueError, match="unknown op 'mull.Tensor'; did you mean 'mul.Tensor'?"):
+            register_kernel("CPU", "mull.Tensor", len)
+
+    def test_a_registered_device_exists(self):
+        with pytest.raises(RuntimeError, match="at start of device string: toydevice"):
+            torch.device("toydevice")
+        register_backend("Toy", ListArray, "toydevice")
+        assert torch.device("toydevice:1").index == 1
+
     def test_functions_lead_to_their_entries(self):
         assert torch.mul.op is find_op("mul.Tensor") and torch.mul.op.function is torch.mul
 

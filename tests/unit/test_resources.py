@@ -23,6 +23,30 @@ def no_gc():
     gc.enable()
 
 
+def growth(step, times):
+    """By how many bytes the memory of NumPy's arrays grows in some steps, and by how many live objects."""
+
+    def live():
+        arrays = tracemalloc.take_snapshot().filter_traces([tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)])
+        return sum(trace.size for trace in arrays.traces), sum(issubclass(type(o), LIVE) for o in gc.get_objects())
+
+    for _ in range(3):
+        step()
+    tracemalloc.start()
+    try:
+        step()
+        before = live()
+        for _ in range(times):
+            step()
+        after = live()
+    finally:
+        tracemalloc.stop()
+    return after[0] - before[0], after[1] - before[1]
+
+
+LIVE = (torch.Tensor, torch.autograd.graph.Node)
+
+
 def plain_step(weight):
     ((weight @ weight).relu().sum(dim=1) ** 2).mean().backward()
 
@@ -40,7 +64,7 @@ def views_and_in_place(weight):
 def hooks(weight):
     hidden = weight.exp()
     hidden.retain_grad()
-    hidden.register_hook(lambda grad: grad * hidden.ndim)
+    hidden.register_hook(lambda grad: grad * 2)
     handle = weight.register_hook(lambda grad: grad + 1)
     hidden.grad_fn.register_hook(lambda inputs, outputs: None)
     hidden.sum().backward()
@@ -91,28 +115,27 @@ def saved_tensor_hooks(weight):
 
 
 STEPS = [
-    plain_step, views_and_in_place, hooks, second_derivative, custom_function, exception_in_backward, graph_never_used,
+    plain_step,
+    views_and_in_place,
+    hooks,
+    second_derivative,
+    custom_function,
+    exception_in_backward,
+    graph_never_used,
     saved_tensor_hooks,
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
 def test_memory_stays_flat(step, no_gc):
     weight = torch.ones(10, 10).mul_(0.1).requires_grad_()
 
-    def run(times):
-        for _ in range(times):
-            weight.grad = None
-            step(weight)
-        return tracemalloc.get_traced_memory()[0]
+    def run():
+        weight.grad = None
+        step(weight)
 
-    tracemalloc.start()
-    try:
-        before = run(30)
-        after = run(60)
-    finally:
-        tracemalloc.stop()
-    assert after - before < 4000  # one leaked tensor of a step would make 24,000 and more
+    size, objects = growth(run, 30)
+    assert objects == 0 and size < 300  # numbers that differ from step to step are kept for a while, 4 bytes each
 
 
 def test_optimizer_loop_memory_stays_flat(no_gc):
@@ -120,23 +143,18 @@ def test_optimizer_loop_memory_stays_flat(no_gc):
     optimizer = torch.optim.Adam(model.parameters())
     data = torch.ones(16, 8)
 
-    def run(times):
-        for _ in range(times):
-            optimizer.zero_grad()
-            model(data).square().mean().backward()
-            optimizer.step()
-        return tracemalloc.get_traced_memory()[0]
+    def run():
+        optimizer.zero_grad()
+        model(data).square().mean().backward()
+        optimizer.step()
 
-    tracemalloc.start()
-    try:
-        before = run(20)
-        after = run(40)
-    finally:
-        tracemalloc.stop()
-    assert after - before < 4000
+    size, objects = growth(run, 30)
+    assert objects == 0 and size < 300  # numbers that differ from step to step are kept for a while, 4 bytes each
 
 
-@pytest.mark.parametrize("make", [lambda x: x.exp(), lambda x: x.exp()[0], lambda x: x.exp().add_(1)], ids=["op", "view", "in-place"])
+@pytest.mark.parametrize(
+    "make", [lambda x: x.exp(), lambda x: x.exp()[0], lambda x: x.exp().add_(1)], ids=["op", "view", "in-place"]
+)
 def test_dropped_tensor_is_freed_at_once(make, no_gc):
     result = make(torch.ones(3, 3, requires_grad=True))
     node = weakref.ref(result.grad_fn)
@@ -153,21 +171,21 @@ def test_dropped_tensor_is_freed_at_once(make, no_gc):
 def test_chain_of_ops(step):
     leaf = torch.ones(1, requires_grad=True)
     value = leaf * 1.0
-    for _ in range(100_000):
+    for _ in range(30_000):
         value = step(value)
     value.backward()
     assert leaf.grad.item() == 1.0
 
 
-def test_chain_of_a_million_ops_is_freed_without_recursion():
+def test_long_graph_is_freed_without_recursion():
     leaf = torch.ones(1, requires_grad=True)
     value = leaf
-    for _ in range(1_000_000):
+    for _ in range(300_000):
         value = -value
     value.backward()
     assert leaf.grad.item() == 1.0
     unused = leaf
-    for _ in range(200_000):
+    for _ in range(30_000):
         unused = unused * 1.0  # saves its input, which holds the node before
     del unused, value
 
@@ -194,7 +212,15 @@ def in_threads(function, count=2):
         barrier.wait()
         try:
             results[number] = function(number)
-        except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        except (
+            ArithmeticError,
+            AssertionError,
+            AttributeError,
+            LookupError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:
             errors.append(error)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
@@ -212,7 +238,7 @@ def train(number):
     optimizer = torch.optim.SGD([weight], lr=0.01)
     for _ in range(100):
         optimizer.zero_grad()
-        hidden = (weight @ weight).tanh()
+        hidden = (weight @ weight).tanh() * 1
         hidden[0].mul_(2)
         hidden.square().sum().backward()
         optimizer.step()
@@ -261,13 +287,10 @@ LARGE = {"float16": 6e4, "bfloat16": 3e38, "float32": 3e38, "float64": 1e308, "c
 
 def with_special_numbers(spec):
     """The spec with numbers in it that overflow, divide by zero or are no numbers; integers get zeros."""
-    data = np.array(spec.data)
-    if not spec.differentiable or data.dtype.kind not in "fciu":
+    if not spec.differentiable or spec.dtype == "bool":
         return spec
-    numbers = [*SPECIAL, LARGE.get(spec.dtype, 1.0)] if spec.dtype in LARGE else [0, 1]
-    with np.errstate(all="ignore"):
-        data.flat = np.resize(np.array(numbers), data.size).astype(data.dtype)
-    return type(spec)(data, spec.dtype, spec.layout, spec.differentiable)
+    numbers = [*SPECIAL, LARGE[spec.dtype]] if spec.dtype in LARGE else [0, 1]
+    return type(spec)(np.resize(np.array(numbers), spec.data.shape), spec.dtype, spec.layout, spec.differentiable)
 
 
 def replaced(value):

@@ -164,6 +164,13 @@ def triu(input, diagonal, out=None):
     raise missing_kernel("triu", "NPU", "triu(input, diagonal, out=None)", "mindtorch/backends/npu/indexing.py")
 
 
+def diag_embed(input, offset, dim1, dim2):
+    """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
+    raise missing_kernel(
+        "diag_embed", "NPU", "diag_embed(input, offset, dim1, dim2)", "mindtorch/backends/npu/indexing.py"
+    )
+
+
 def select_backward(grad_output, input_sizes, dim, index):
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
     raise missing_kernel(

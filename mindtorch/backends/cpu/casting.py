@@ -39,8 +39,17 @@ def copy_into(target: Array, source: Array) -> None:
     """Writes `source`, broadcast and converted, to `target`."""
     if source.dtype == target.dtype:
         np.copyto(target, source)
+    elif _in_one_step(source.dtype, target.dtype):
+        quiet(np.copyto, target, source, casting="unsafe")
     else:
         np.copyto(target, cast(source, target.dtype))
+
+
+def _in_one_step(source: np.dtype, dtype: np.dtype) -> bool:
+    """Whether NumPy converts as `cast` does, so that no copy is needed on the way."""
+    if source in _NARROW_FLOATS or dtype in _NARROW_FLOATS:
+        return _SINGLE in (source, dtype)
+    return source.kind != "c" or dtype.kind == "c"
 
 
 def deliver(result: Array, out: Array | None) -> Array:

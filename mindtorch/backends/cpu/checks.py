@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mindtorch import dtype as dtypes
 from mindtorch.dtype import FROM_NUMPY
+from mindtorch.dtype import c_name as c_name_of
 
 
 def scalar_name(array: np.ndarray) -> str:
@@ -17,7 +17,7 @@ def scalar_name(array: np.ndarray) -> str:
 
 def c_name(array: np.ndarray) -> str:
     """The dtype as C++ spells it: `c10::Half`."""
-    return dtypes.c_name(FROM_NUMPY[array.dtype])
+    return c_name_of(FROM_NUMPY[array.dtype])
 
 
 def times(sizes: Iterable[int], sign: str = " x ") -> str:

@@ -206,6 +206,8 @@ def _copy_transposed(result: Array, input: Array) -> None:
 
 def copy(input, src, non_blocking=False):
     """Writes `src`, broadcast and converted, to `input`."""
+    if src is input:
+        return input
     if type(src) is not Array:
         src = _fetched(src)
     if src.shape != input.shape:

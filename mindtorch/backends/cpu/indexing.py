@@ -366,6 +366,10 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     return result
 
 
+def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+    return diagonal_backward(input, view_geometry.diag_embed_shape(input.shape, offset, dim1, dim2), offset, dim1, dim2)
+
+
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     result = np.zeros(input_sizes, grad_output.dtype)
     view.diagonal(result, offset, dim1, dim2)[...] = grad_output

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends import view_geometry
-from mindtorch.backends.cpu.casting import deliver, deliver_same
+from mindtorch.backends.cpu.casting import check_same, deliver
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name, times
 from mindtorch.backends.cpu.elementwise import SHORT_CUT_FAILED
 from mindtorch.backends.cpu.precision import widen
@@ -41,11 +41,11 @@ def mm(input, mat2, out=None):
             return run_quietly(input.dot, mat2)
         except SHORT_CUT_FAILED:
             pass
-    _check_mm(input, mat2)
-    return deliver_same(_multiplied(_dot, input, mat2), out)
+    _check_mm(input, mat2, out)
+    return deliver(_multiplied(_dot, input, mat2), out)
 
 
-def _check_mm(input: Array, mat2: Array) -> None:
+def _check_mm(input: Array, mat2: Array, out: Array | None) -> None:
     if input.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if mat2.ndim != 2:
@@ -53,7 +53,7 @@ def _check_mm(input: Array, mat2: Array) -> None:
     _check_matrix_shapes(input, mat2)
     if input.dtype != mat2.dtype:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {c_name(input)} != {c_name(mat2)}")
-    _check_numbers("addmm_impl_cpu_", input, mat2)
+    _check_numbers("addmm_impl_cpu_", input, mat2, out)
 
 
 def _check_matrix_shapes(mat1: Array, mat2: Array) -> None:
@@ -63,8 +63,9 @@ def _check_matrix_shapes(mat1: Array, mat2: Array) -> None:
         )
 
 
-def _check_numbers(kernel: str, a: Array, b: Array) -> None:
+def _check_numbers(kernel: str, a: Array, b: Array, out: Array | None) -> None:
     """torch has no products of bools, but does not look at the dtype when there is nothing to multiply."""
+    check_same(a, out)
     if a.dtype.kind == "b" and a.size and b.size:
         raise not_implemented(kernel, a)
 
@@ -75,13 +76,17 @@ def mv(input, vec, out=None):
     if input.shape[1] != vec.shape[0]:
         rows, columns = input.shape
         raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({vec.shape[0]})")
-    if input.dtype != vec.dtype:
-        raise RuntimeError(
-            f"addmv input tensors must have the same dtype, but got {scalar_name(vec)}, {scalar_name(input)}, and "
-            f"{scalar_name(vec)}"
-        )
-    _check_numbers("addmv_impl_cpu", input, vec)
-    return deliver_same(_multiplied(_dot, input, vec), out)
+    _check_vectors(vec, input, vec)
+    if out is not None and out.shape == input.shape[:1]:  # then torch takes it for the vector to be added
+        _check_vectors(out, input, vec)
+    _check_numbers("addmv_impl_cpu", input, vec, out)
+    return deliver(_multiplied(_dot, input, vec), out)
+
+
+def _check_vectors(added: Array, input: Array, vec: Array) -> None:
+    if not added.dtype == input.dtype == vec.dtype:
+        names = [scalar_name(array) for array in (added, input, vec)]
+        raise RuntimeError("addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*names))
 
 
 def dot(input, tensor, out=None):
@@ -107,11 +112,11 @@ def bmm(input, mat2, out=None):
     for name, array in (("batch1", input), ("batch2", mat2)):
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
-    _check_batches(input, mat2, "bmm")
-    return deliver_same(_multiplied(_batched, input, mat2), out)
+    _check_batches(input, mat2, "bmm", out)
+    return deliver(_multiplied(_batched, input, mat2), out)
 
 
-def _check_batches(batch1: Array, batch2: Array, kernel: str) -> None:
+def _check_batches(batch1: Array, batch2: Array, kernel: str, out: Array | None) -> None:
     expected = [batch1.shape[0], batch1.shape[2]]
     given = list(batch2.shape[:2])
     if expected != given:
@@ -120,7 +125,7 @@ def _check_batches(batch1: Array, batch2: Array, kernel: str) -> None:
         )
     if batch1.dtype != batch2.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(batch1)} but found {scalar_name(batch2)}")
-    _check_numbers(kernel, batch1, batch2)
+    _check_numbers(kernel, batch1, batch2, out)
 
 
 # -------------------- products added to a matrix --------------------
@@ -143,7 +148,7 @@ def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
     _check_matrix_shapes(mat1, mat2)
     shape = (mat1.shape[0], mat2.shape[1])
     _check_addend(input, shape, out)
-    _check_numbers("addmm_impl_cpu_", mat1, mat2)
+    _check_numbers("addmm_impl_cpu_", mat1, mat2, out)
     return _sum_with(_dot, input, mat1, mat2, beta, alpha, out)
 
 
@@ -158,7 +163,7 @@ def baddbmm(input, batch1, batch2, beta=1, alpha=1, out=None):
             f"Input dtypes must be the same, got: input {c_name(input)}, batch1: {c_name(batch1)}, batch2: "
             f"{c_name(batch2)}"
         )
-    _check_batches(batch1, batch2, "baddbmm")
+    _check_batches(batch1, batch2, "baddbmm", out)
     return _sum_with(_batched, input, batch1, batch2, beta, alpha, out)
 
 
@@ -185,4 +190,4 @@ def _sum_with(product: Product, input: Array, a: Array, b: Array, beta: Any, alp
         quiet(np.add, result, widen(input), out=result)
     elif beta != 0:
         quiet(np.add, result, widen(input) * result.dtype.type(beta), out=result)
-    return deliver_same(result.astype(input.dtype, copy=False), out)
+    return deliver(result.astype(input.dtype, copy=False), out)

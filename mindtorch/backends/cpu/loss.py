@@ -278,9 +278,7 @@ def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reductio
     return quiet(_finish, losses, reduction, target, None)
 
 
-def _logit_losses(
-    x: np.ndarray, y: np.ndarray, weight: np.ndarray | None, pos_weight: np.ndarray | None
-) -> np.ndarray:
+def _logit_losses(x: np.ndarray, y: np.ndarray, weight: np.ndarray | None, pos_weight: np.ndarray | None) -> np.ndarray:
     losses = np.log1p(np.exp(-np.abs(x))) + np.maximum(-x, 0)  # -log(sigmoid(x)) without overflow
     if pos_weight is not None:
         losses = losses * ((pos_weight - 1) * y + 1)

@@ -168,7 +168,7 @@ def _batch_norm(
     if not training:
         mean, invstd = widen(running_mean), 1 / np.sqrt(widen(running_var) + eps)
         nothing = np.empty(0, x.dtype)
-        return normalization.scale_channels(x - mean[:, None], invstd, weight, bias), nothing, nothing
+        return normalization.normalize_channels(x, mean, invstd, weight, bias), nothing, nothing
     mean, variance, centred = normalization.channel_statistics(x)
     count = x.shape[0] * x.shape[2]
     normalization.update_running(running_mean, mean, momentum)

@@ -43,6 +43,17 @@ def scale_channels(
     return centred
 
 
+def normalize_channels(
+    x: np.ndarray, mean: np.ndarray, invstd: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None
+) -> np.ndarray:
+    """By known statistics: one product and one sum, as torch does it."""
+    scale = invstd if weight is None else invstd * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    out = x * scale[:, None]
+    out += shift[:, None]
+    return out
+
+
 def update_running(running: np.ndarray | None, value: np.ndarray, momentum: float) -> None:
     if running is not None:
         running[...] = momentum * value + (1 - momentum) * running

@@ -25,6 +25,7 @@ from mindtorch.backends.cpu.elementwise import (
     REAL_NUMBERS,
     Op,
     binary,
+    binary_with_alpha,
     compute,
     constant,
     loops,
@@ -77,17 +78,19 @@ INTEGERS = (BOOL, *INTEGRAL)
 
 # -------------------- sums and differences --------------------
 
-_add = binary(Op(loops(np.add)))
 _subtract = binary(Op(loops(np.subtract, NUMBERS)))
 _subtract_from_number = binary(Op(loops(arithmetic.subtract_reversed, NUMBERS)))
 _ADD_SCALED = Op(loops(arithmetic.add_scaled))
 _SUBTRACT_SCALED = Op(loops(arithmetic.subtract_scaled, NUMBERS))
 
 
-def add(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:
-    if alpha == 1 and type(alpha) is int or _is_one(alpha, input, other):
-        return _add(input, other, out)
+def _add_with_alpha(input: Array, other: Array | Number, alpha: Number, out: Array | None) -> Array:
+    if _is_one(alpha, input, other):
+        return add(input, other, 1, out)
     return compute(_ADD_SCALED, (input, other), out, _rounded(alpha, input, other))
+
+
+add = binary_with_alpha(Op(loops(np.add)), _add_with_alpha)
 
 
 def sub(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:

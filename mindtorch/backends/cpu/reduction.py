@@ -67,7 +67,7 @@ def sum(input: Array, dtype: Dtype | None = None) -> Array:
     own = input.dtype
     if dtype is None and (own is FLOAT or own is DOUBLE):
         try:
-            if 0 < input.size <= _SMALL and input.flags.c_contiguous:  # as a dot product: NumPy's sum takes twice as long
+            if 0 < input.size <= _SMALL and input.flags.c_contiguous:  # a dot product takes half the time of a sum
                 total = np.empty((), own)
                 run_quietly(input.ravel().dot, _ONES[own][input.size], total)
                 return total

@@ -87,8 +87,8 @@ def _pooled_shape(input: Any, kernel_size: Ints, stride: Ints, padding: Ints, di
     windows, pads, spreads = _pair(kernel_size), _pair(padding), _pair(dilation)
     steps = _pair(stride) if stride else windows
     sides = [
-        _pooled(size, *each, ceil_mode)
-        for size, *each in zip(input.shape[-2:], windows, steps, pads, spreads, strict=True)
+        _pooled(size, window, step, pad, spread, ceil_mode)
+        for size, window, step, pad, spread in zip(input.shape[-2:], windows, steps, pads, spreads, strict=True)
     ]
     return (*input.shape[:-2], *sides)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors, geometry, iterator, state
+from mindtorch.backends import view_geometry
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.nn_rules import (
     adaptive_avg_pool2d,
@@ -325,6 +326,13 @@ def stack(promotion: str) -> Kernel:
         shape = list(tensors[0].shape)
         shape.insert(geometry.wrap_dim(dim, len(shape) + 1), len(tensors))
         return deliver(out, tuple(shape), common_dtype(*tensors))
+
+    return kernel
+
+
+def diag_embed(promotion: str) -> Kernel:
+    def kernel(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+        return deliver(None, view_geometry.diag_embed_shape(input.shape, offset, dim1, dim2), input.dtype)
 
     return kernel
 

@@ -1,0 +1,68 @@
+"""The hand-written pages: what they quote is what is there, their links lead somewhere, and their programs run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codegen.load import load
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def anchors(page):
+    """The anchors that GitHub and docs/build.py make of the headings: lower case, without punctuation."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return [re.sub(r"[^\w\s-]", "", heading).strip().lower().replace(" ", "-") for heading in headings]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.relative_to(ROOT).as_posix() for page in PAGES])
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8")):
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.exists(), target
+        assert not anchor or anchors(linked).count(anchor) == 1, target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.relative_to(ROOT).as_posix() for page in PAGES])
+def test_headings_with_underscores_are_code(page):
+    """Markdown reads `_foreach_zero_` as emphasis otherwise."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [heading for heading in headings if "_" in heading and "`" not in heading] == []
+
+
+@pytest.mark.parametrize(
+    ("first_line", "file"),
+    [("_mul_kernels", "generated/ops/pointwise.py"), ("class MulBackward0", "generated/nodes/pointwise.py")],
+)
+def test_internals_quote_generated_code(first_line, file):
+    page = (ROOT / "docs/internals.md").read_text(encoding="utf-8")
+    (quote,) = re.findall(rf"```python\n({first_line}.*?)```", page, re.DOTALL)
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert f"\n\n{quote}\n\n" in text, f"docs/internals.md quotes what {file} no longer says: copy it anew"
+
+
+def test_every_word_of_promotion_and_shape_is_explained():
+    ops = load(ROOT).ops.values()
+    promotion, shape = (ROOT / "docs/rules.md").read_text(encoding="utf-8").split("\n## Shape")
+    assert {op.promotion for op in ops} - {None} <= set(re.findall(r"`(\w+)`", promotion))
+    assert {op.shape for op in ops} - {None} <= set(re.findall(r"`(\w+)`", shape))
+
+
+def test_the_backend_in_contributing_works():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(import numpy.*?)```", page, re.DOTALL)
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
+    assert done.stdout.splitlines() == re.findall(r"^print\(.*?\)  # (.*)$", program, re.MULTILINE), done.stderr
+
+
+def test_the_changelog_names_commands_that_exist():
+    (names,) = re.findall(r"`python -m codegen`, with (.*)\.", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    usage = subprocess.run([sys.executable, "-m", "codegen", "--help"], cwd=ROOT, text=True, capture_output=True).stdout
+    assert "``" not in usage
+    assert [name for name in re.findall(r"`(\w+)`", names) if f"\n  {name} " not in usage] == []
