@@ -30,10 +30,12 @@ class CopyBackwards(Node):
 class ToCopyBackward0(Node):
     """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"""
 
+    values = ("self_device",)
+
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad,)
+        return (grad if grad.device == node.self_device else grad.to(node.self_device),)
 
 
 class FillBackward0(Node):

@@ -1057,6 +1057,7 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.ToCopyBackward0((edge,))
+        node.self_device = input.device
     return wrap(
         __to_copy_kernels[type(input_array)](
             input_array, dtype, layout, device, pin_memory, non_blocking, memory_format

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from mindtorch import state
 from mindtorch.autograd import anomaly
 from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
@@ -24,6 +26,15 @@ from mindtorch.tensor import Tensor, wrap
 _thread = state.thread
 _by_sequence = attrgetter("sequence_nr")
 _add_kernels = kernel_table("add.Tensor")
+_stack_kernels = kernel_table("stack")
+_sum_kernels = kernel_table("sum.dim_IntList")
+
+# Note [Sums of gradients]: a tensor that is used many times (the weights of a recurrent network) gets many gradients,
+# and for small ones an addition costs mostly the call. They wait, and are summed together, in the order in which they
+# came: adding up the rows of a matrix is the same as adding them one by one.
+_SMALL = 512  # elements
+_MOST_WAITING = 128
+_SUMMED = (np.dtype("float32"), np.dtype("float64"))
 
 
 class GraphRoot(NodeBase):
@@ -169,12 +180,14 @@ def _run(task: Pass) -> None:
     """Run the nodes in order. The innermost loop of training: straight-line on purpose."""
     nodes, incoming, reachable, keep_graph = task.nodes, task.incoming, task.wanted, task.keep_graph
     watched = state.anomaly_enabled or reachable is not None
-    add = _add_recorded if _thread.grad_enabled else _add
-    arrived: dict[Any, list] = {}  # node -> the gradients of its outputs so far, and whether the last sum was made here
+    add = _add_recorded if _thread.grad_enabled or state.interceptors else _add
+    arrived: dict[Any, list] = {}  # node -> the gradients of its outputs so far, and those that wait
     ready: list[Any] = []  # leaves for which all gradients have come
     while nodes:
         node = nodes.pop()
-        slots = arrived.pop(node, None) or [None] * len(node.input_metadata) + [False]
+        slots = arrived.pop(node, None) or [None] * len(node.input_metadata) + [None]
+        if slots[-1]:
+            slots[0] = _sum(slots[0], slots[-1])
         if watched or node.hooked:
             results = _run_watched(task, node, slots[:-1])
             if results is None:
@@ -199,7 +212,7 @@ def _run(task: Pass) -> None:
                     grad = fit_gradient(grad, shape, dtype, node, edge)
                 slots = arrived.get(target)
                 if slots is None:
-                    arrived[target] = [grad, False] if len(metadata) == 1 else _slots(metadata, output_nr, grad)
+                    arrived[target] = [grad, None] if len(metadata) == 1 else _slots(metadata, output_nr, grad)
                 elif slots[output_nr] is None:
                     slots[output_nr] = grad
                 else:
@@ -212,13 +225,29 @@ def _run(task: Pass) -> None:
             # A leaf may take over a gradient that nothing else refers to, so nothing here may.
             results = grad = slots = array = None
             for leaf, node, edge in ready:
-                _run_leaf(task, leaf, (arrived.pop(leaf, None) or [None])[:1], node, edge)
+                _run_leaf(task, leaf, _received(arrived.pop(leaf, None)), node, edge)
             ready.clear()
+
+
+def _received(slots: list | None) -> list:
+    """The gradient for a leaf, as the only element of a list that nobody else has."""
+    if slots is None:
+        return [None]
+    return [_sum(slots[0], slots[-1])] if slots[-1] else slots[:1]
+
+
+def _sum(first: Tensor, waiting: list) -> Tensor:
+    """The sum of small gradients of one shape and dtype."""
+    kind = type(first._array)
+    if len(waiting) == 1:
+        return wrap(_add_kernels[kind](first._array, waiting[0]._array))
+    arrays = [first._array, *[grad._array for grad in waiting]]
+    return wrap(_sum_kernels[kind](_stack_kernels[kind](arrays, 0), (0,), False, None))
 
 
 def _slots(metadata: tuple, output_nr: int, grad: Tensor) -> list:
     """Room for the gradients of several outputs, with the first one that came."""
-    slots: list[Any] = [None] * len(metadata) + [False]
+    slots: list[Any] = [None] * (len(metadata) + 1)
     slots[output_nr] = grad
     return slots
 
@@ -230,17 +259,20 @@ def _add_recorded(slots: list, output_nr: int, grad: Any) -> None:
 
 
 def _add(slots: list, output_nr: int, grad: Tensor) -> None:
-    """The same when nothing is recorded. What the first sum of a single output made is added to in place."""
+    """The same when nothing is recorded. See Note [Sums of gradients]."""
     array, other = slots[output_nr]._array, grad._array
     kind = type(array)
-    if type(other) is not kind:
+    waiting = slots[-1]
+    if waiting:
+        waiting.append(grad)
+        if len(waiting) == _MOST_WAITING:
+            slots[0], slots[-1] = _sum(slots[0], waiting), []
+    elif type(other) is not kind:
         _add_recorded(slots, output_nr, grad)
-        slots[-1] = False
-    elif slots[-1]:
-        _add_kernels[kind](array, other, 1, array)
+    elif len(slots) == 2 and array.size <= _SMALL and array.dtype is other.dtype and array.dtype in _SUMMED:
+        slots[-1] = [grad]
     else:
         slots[output_nr] = wrap(_add_kernels[kind](array, other))
-        slots[-1] = len(slots) == 2
 
 
 def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:

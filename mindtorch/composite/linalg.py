@@ -29,6 +29,10 @@ def matmul_out(input, other, out):
     product = _OUT_PRODUCTS.get((input._array.ndim, other._array.ndim))
     if product is not None:
         return getattr(ops, product)(input, other, out=out)
+    if input.ndim > 2 and other.ndim == 1:
+        *leading, inner = input._array.shape
+        flat = ops.mv_out(input.reshape((prod(leading), inner)), other, out=out.new_empty((prod(leading),)))
+        return write_out(out, flat.view(tuple(leading)))
     check_same(input._array, out._array)
     return write_out(out, matmul(input, other))
 

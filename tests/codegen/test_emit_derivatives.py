@@ -33,7 +33,7 @@ def test_two_gradients(tmp_path):
                     return (None, None)
                 other = unpack(node.other_saved, node)
                 self = unpack(node.self_saved, node)
-                return (grad * other if node.needs(0) else None, grad * self if node.needs(1) else None)
+                return (grad * other if node.next_edges[0] else None, grad * self if node.next_edges[1] else None)
         '''
     )
     assert definition(files, "generated/forward_ad/pointwise.py", "mul") == expected(
@@ -117,8 +117,8 @@ def test_saved_facts_and_numbers(tmp_path):
                 weight = unpack(node.weight_saved, node)
                 self = unpack(node.self_saved, node)
                 return (
-                    multiply(grad, weight) * node.factor if node.needs(0) else None,
-                    multiply(grad, self).reshape(node.weight_shape) * node.factor if node.needs(1) else None,
+                    multiply(grad, weight) * node.factor if node.next_edges[0] else None,
+                    multiply(grad, self).reshape(node.weight_shape) * node.factor if node.next_edges[1] else None,
                 )
         '''
     )
@@ -183,7 +183,7 @@ def test_several_outputs_and_one_formula(tmp_path):
             def apply(node, *grads):
                 if all([grad is None for grad in grads]):
                     return (None, None)
-                return multiply(grads[0], grads[1], node.needs(0))
+                return multiply(grads[0], grads[1], node.next_edges[0])
         '''
     )
 
@@ -333,8 +333,8 @@ def test_not_implemented_for_one_argument(tmp_path):
                 if grad is None:
                     return (None, None)
                 other = unpack(node.other_saved, node)
-                self_grad = grad * other if node.needs(0) else None
-                if node.needs(1):
+                self_grad = grad * other if node.next_edges[0] else None
+                if node.next_edges[1]:
                     raise derivative_not_implemented("mul: other")
                 other_grad = None
                 return (self_grad, other_grad)

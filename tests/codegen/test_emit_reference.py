@@ -89,9 +89,9 @@ def test_op_reference(tmp_path):
         """
         # pointwise ops
 
-        1 ops. [All families](index.md)
+        1 ops. [All families](index.md). [What the words of promotion and shape mean](../rules.md).
 
-        ## mul.Tensor
+        ## `mul.Tensor`
 
         ```
         mul.Tensor(Tensor self, Tensor other) -> Tensor
@@ -100,7 +100,7 @@ def test_op_reference(tmp_path):
         ```
         - Python: `mindtorch.mul`; `Tensor.mul`; operators `__mul__`
         - dtypes: all
-        - promotion: default
+        - promotion: `default`
         - kernels: CPU `mul` (missing), NPU `mul` (missing); ACLNN `aclnnMul(self, other, out)`
         - saved: `other` for the gradient of self, `self` for the gradient of other
         - tags: core, pointwise
@@ -114,4 +114,4 @@ def test_op_reference(tmp_path):
 def test_index_of_the_reference(tmp_path):
     index = emit_project(tmp_path, OPS, DERIVATIVES)["docs/ops/index.md"]
     assert "| [pointwise](pointwise.md) | 1 | 1 |\n" in index
-    assert "[max](reduction.md#max),\n[max.dim](reduction.md#maxdim),\n[softmax](reduction.md#softmax)\n" in index
+    assert "[`max`](reduction.md#max),\n[`max.dim`](reduction.md#maxdim),\n[`softmax`](reduction.md#softmax)\n" in index

@@ -5,8 +5,8 @@ import pytest
 from tests.codegen.project import Case, check_case, write_project
 
 TENSOR = {
-    "mindtorch/tensor.py": "class Tensor:\n    shape = dtype = None\n",
-    "mindtorch/creation.py": "@extend_tensor\nclass Methods:\n    def new_zeros(self): ...\n    conj = new_zeros\n",
+    "mindtorch__tensor": "class Tensor:\n    shape = dtype = None\n",
+    "mindtorch__creation": "@extend_tensor\nclass Methods:\n    def new_zeros(self): ...\n    conj = new_zeros\n",
 }
 CASES = (
     Case(
@@ -370,5 +370,5 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_wrong_formula(case, tmp_path):
-    write_project(tmp_path, derivatives=case.text)
+    write_project(tmp_path, derivatives=case.text, **case.files)
     check_case(case, tmp_path)

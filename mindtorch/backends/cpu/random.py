@@ -32,7 +32,7 @@ _SINGLE_STEP, _DOUBLE_STEP = 2.0**-24, 2.0**-53
 # From this range on a draw of 32 bits would favour some of the numbers too visibly.
 _WIDE_RANGE = 1 << 28
 _FEW = 256  # normal numbers, which come from draws ahead
-_WINDOW = 4096  # draws ahead
+_WINDOW = 8192  # draws ahead
 _CHUNK = 1 << 14  # numbers drawn together
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
@@ -50,8 +50,8 @@ def uniform(input, from_=0.0, to=1.0, generator=None):
     is_unit = from_ == 0 and to == 1
     if not is_unit:
         _check_uniform_bounds(input, from_, to)
-    low = work.type(from_)
-    span = work.type(to) - low
+        low = work.type(from_)
+        span = work.type(to) - low
 
     def draw(count: int) -> Array:
         numbers = _unit_numbers(source, count, work)
@@ -331,6 +331,9 @@ def _fill(input: Array, draw: Callable[[int], Array]) -> Array:
 
 def _write(input: Array, numbers: Array) -> Array:
     """Writes a 1-D array of numbers to `input`, in the order of its memory."""
-    target = input if input.flags.c_contiguous else input.transpose(_fill_order(input))
-    np.copyto(target, cast(numbers, target.dtype).reshape(target.shape))
+    if input.flags.c_contiguous:
+        np.copyto(input.reshape(-1), cast(numbers, input.dtype))
+    else:
+        target = input.transpose(_fill_order(input))
+        np.copyto(target, cast(numbers, input.dtype).reshape(target.shape))
     return input
