@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -23,6 +24,8 @@ LINE_LENGTH = 120
 _BLACK = version("black")
 _TEMPLATES = Path(__file__).parent / "templates"
 _MODE = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY310})
+_BETWEEN_DEFINITIONS = re.compile(r"\n{3,}(?=\S)")
+_WORTH_PROCESSES = 100_000  # characters
 _BLANK_LINES_INSIDE = re.compile(r"\n(?:[ \t]*\n)+(?=[ \t]+\S)")
 
 
@@ -103,13 +106,34 @@ def import_lines(names: Iterable[str], imports: Mapping[str, str]) -> str:
 
 def format_files(files: Mapping[str, str]) -> dict[str, str]:
     """The files as they are written: Python goes through black, which remembers what it has formatted before."""
-    python = {path: text for path, text in files.items() if path.endswith((".py", ".pyi"))}
-    known = {path: cached for path, text in python.items() if (cached := _remembered(path, text)) is not None}
-    new = [path for path in python if path not in known]
-    if new:
-        with ProcessPoolExecutor() as pool:
-            known |= zip(new, pool.map(_format, new, [python[path] for path in new]))
-    return {path: known.get(path, text) for path, text in files.items()}
+    pieces = {path: _pieces(path, text) for path, text in files.items() if path.endswith((".py", ".pyi"))}
+    known = {path: _remembered(path) for path in pieces}
+    new = {path: [piece for piece in pieces[path] if _key(piece) not in known[path]] for path in pieces}
+    for path, formatted in _format_pieces({path: texts for path, texts in new.items() if texts}).items():
+        known[path] |= formatted
+        _remember(path, {_key(piece): known[path][_key(piece)] for piece in pieces[path]})
+    return {path: _joined(pieces[path], known[path]) if path in pieces else text for path, text in files.items()}
+
+
+def _pieces(path: str, text: str) -> list[str]:
+    """The parts of a module that black can format one by one: two blank lines stay two blank lines, except in stubs."""
+    return _BETWEEN_DEFINITIONS.split(text.strip("\n")) if path.endswith(".py") else [text]
+
+
+def _joined(pieces: list[str], formatted: Mapping[str, str]) -> str:
+    return "\n\n".join(formatted[_key(piece)] for piece in pieces)
+
+
+def _format_pieces(pieces: Mapping[str, list[str]]) -> dict[str, dict[str, str]]:
+    """Format with black, in several processes if it is worth starting them."""
+    if sum(len(piece) for texts in pieces.values() for piece in texts) < _WORTH_PROCESSES:
+        return {path: _format(path, texts) for path, texts in pieces.items()}
+    with ProcessPoolExecutor() as pool:
+        return dict(zip(pieces, pool.map(_format, pieces, pieces.values())))
+
+
+def _format(path: str, pieces: list[str]) -> dict[str, str]:
+    return {_key(piece): format_python(piece, is_pyi=path.endswith(".pyi")) for piece in pieces}
 
 
 def format_python(text: str, *, is_pyi: bool = False) -> str:
@@ -117,23 +141,31 @@ def format_python(text: str, *, is_pyi: bool = False) -> str:
     return black.format_str(text, mode=replace(_MODE, is_pyi=is_pyi))
 
 
-def _format(path: str, text: str) -> str:
-    formatted = format_python(text, is_pyi=path.endswith(".pyi"))
-    memory = _memory(path, text)
+# -------------------- what black has formatted before --------------------
+
+
+def _key(piece: str) -> str:
+    return sha256(piece.encode()).hexdigest()
+
+
+def _memory(path: str) -> Path:
+    """Where the pieces of a file are kept: outside of the tree, by black's version and settings."""
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return root / "mindtorch-codegen" / _key(f"{_BLACK}\n{_MODE}") / f"{path.replace('/', '.')}.json"
+
+
+def _remembered(path: str) -> dict[str, str]:
+    """The formatted pieces by key; none when there is no file, or one that was damaged."""
+    try:
+        remembered: dict[str, str] = json.loads(_memory(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return remembered
+
+
+def _remember(path: str, formatted: Mapping[str, str]) -> None:
+    memory = _memory(path)
     memory.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile("w", dir=memory.parent, delete=False, encoding="utf-8") as file:
-        file.write(formatted)
+        json.dump(formatted, file)
     os.replace(file.name, memory)
-    return formatted
-
-
-def _remembered(path: str, text: str) -> str | None:
-    memory = _memory(path, text)
-    return memory.read_text(encoding="utf-8") if memory.is_file() else None
-
-
-def _memory(path: str, text: str) -> Path:
-    """Where the formatted text is kept: outside of the tree, under a name made of everything that it depends on."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    source = f"{_BLACK}\n{_MODE}\n{Path(path).suffix}\n{text}"
-    return root / "mindtorch-codegen" / sha256(source.encode()).hexdigest()

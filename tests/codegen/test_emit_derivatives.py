@@ -183,7 +183,7 @@ def test_several_outputs_and_one_formula(tmp_path):
             def apply(node, *grads):
                 if all([grad is None for grad in grads]):
                     return (None, None)
-                return multiply(grads[0], grads[1], node.next_edges[0])
+                return multiply(grads[0], grads[1], node.needs(0))
         '''
     )
 
