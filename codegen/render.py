@@ -24,7 +24,7 @@ LINE_LENGTH = 120
 _BLACK = version("black")
 _TEMPLATES = Path(__file__).parent / "templates"
 _MODE = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY310})
-_BETWEEN_DEFINITIONS = re.compile(r"\n{3,}(?=\S)")
+_BEFORE_DEFINITION = re.compile(r"\n{3,}(?=@|def |class )")
 _WORTH_PROCESSES = 100_000  # characters
 _BLANK_LINES_INSIDE = re.compile(r"\n(?:[ \t]*\n)+(?=[ \t]+\S)")
 
@@ -116,8 +116,8 @@ def format_files(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pieces(path: str, text: str) -> list[str]:
-    """The parts of a module that black can format one by one: two blank lines stay two blank lines, except in stubs."""
-    return _BETWEEN_DEFINITIONS.split(text.strip("\n")) if path.endswith(".py") else [text]
+    """The parts of a module that black can format one by one: there are two blank lines before every definition."""
+    return _BEFORE_DEFINITION.split(text.strip("\n")) if path.endswith(".py") else [text]
 
 
 def _joined(pieces: list[str], formatted: Mapping[str, str]) -> str:
