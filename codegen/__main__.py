@@ -34,7 +34,11 @@ def check(root: Path) -> int:
     if not changes:
         print(f"all {len(files)} generated files are up to date")
         return 0
-    print(f"generated files are not up to date: run make codegen (python -m codegen)\n{changes}", file=sys.stderr, flush=True)
+    print(
+        f"generated files are not up to date: run make codegen (python -m codegen)\n{changes}",
+        file=sys.stderr,
+        flush=True,
+    )
     sys.stdout.write(diff(root, files, changes))
     return 1
 
@@ -58,7 +62,9 @@ def _explained_commands() -> str:
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
-    parser = argparse.ArgumentParser("python -m codegen", None, DESCRIPTION, _explained_commands(), formatter_class=_Plain)
+    parser = argparse.ArgumentParser(
+        "python -m codegen", None, DESCRIPTION, _explained_commands(), formatter_class=_Plain
+    )
     parser.add_argument("command", nargs="?", choices=COMMANDS, default="write", help="what to do (default: write)")
     command = COMMANDS[parser.parse_args(arguments).command]
     try:

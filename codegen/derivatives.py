@@ -23,6 +23,7 @@ class DerivativeEntry:
 
     yaml: Mapping
     derivative: Derivative
+    has_unknown_keys: bool
 
 
 class DerivativeReader:
@@ -31,9 +32,10 @@ class DerivativeReader:
     def __init__(self, ops: list[OpEntry], hand_written: HandWritten, problems: Problems) -> None:
         self._ops = {op.name: op for entry in reversed(ops) for op in entry.ops}
         self._unreadable = {entry.title for entry in ops if not entry.ops}
-        methods = {op.schema.name for op in self._ops.values() if op.is_method}
+        unreadable_names = {title.partition(".")[0] for title in self._unreadable}
+        methods = {op.schema.name for op in self._ops.values() if op.is_method} | unreadable_names
+        self._functions = frozenset({op.schema.name for op in self._ops.values()} | unreadable_names)
         self._attributes = hand_written.methods | methods if hand_written.methods else frozenset()
-        self._functions = frozenset(op.schema.name for op in self._ops.values())
         self._helpers = hand_written.helpers
         self._problems = problems
         self._checker = Checker(DERIVATIVE_KEYS, problems)
@@ -52,7 +54,7 @@ class DerivativeReader:
         differentiability = self._differentiability(op.schema, values)
         outputs = [name for name, has in zip(op.schema.result_names, differentiability) if has]
         scope = Scope(op.schema, self._helpers, self._functions, tuple(outputs), self._attributes)
-        backward, forward = self._formulas(yaml, scope)
+        backward, forward, has_unknown_keys = self._formulas(yaml, scope)
         when = values.get("when")
         derivative = Derivative(
             op=op,
@@ -63,7 +65,7 @@ class DerivativeReader:
             when=read_formula(when, (), "when", scope, self._problems) if isinstance(when, Scalar) else None,
             location=yaml.location,
         )
-        return DerivativeEntry(yaml, self._named(derivative, values))
+        return DerivativeEntry(yaml, self._named(derivative, values), has_unknown_keys)
 
     def _op(self, name: Scalar) -> Op | None:
         """The op whose schema string is ``name``."""
@@ -91,18 +93,20 @@ class DerivativeReader:
             return default
         return tuple(isinstance(item, Scalar) and item.text in ("True", "true") for item in given.items)
 
-    def _formulas(self, yaml: Mapping, scope: Scope) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
-        """The backward and the forward formulas of an entry, in its order."""
+    def _formulas(self, yaml: Mapping, scope: Scope) -> tuple[tuple[Formula, ...], tuple[Formula, ...], bool]:
+        """The backward and the forward formulas of an entry, in its order, and whether there are keys of no meaning."""
         found: dict[Role, list[Formula]] = {"backward": [], "forward": []}
         taken: set[str] = set()
+        has_unknown_keys = False
         for key, value in self._checker.unknown_keys(yaml):
             role, targets = self._targets(key, scope)
+            has_unknown_keys |= not targets
             if not targets or not self._is_formula(key, value) or not self._are_free(key, targets, taken):
                 continue
             assert isinstance(value, Scalar)
             taken.update(targets)
             found[role].append(read_formula(value, targets, role, scope, self._problems))
-        return tuple(found["backward"]), tuple(found["forward"])
+        return tuple(found["backward"]), tuple(found["forward"]), has_unknown_keys
 
     def _targets(self, key: Scalar, scope: Scope) -> tuple[Role, tuple[str, ...]]:
         """What a key stands for: arguments (backward) or an output (forward); arguments come first."""

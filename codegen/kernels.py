@@ -180,7 +180,9 @@ class _Sources:
     def rule_file(self, file: str) -> RuleFile:
         """A file whose functions are the rules."""
         module = self.module(file)
-        return RuleFile(file, frozenset(module.definitions), self._promoting(module)) if module else RuleFile(file, None)
+        return (
+            RuleFile(file, frozenset(module.definitions), self._promoting(module)) if module else RuleFile(file, None)
+        )
 
     def _promoting(self, module: _Module) -> frozenset[str]:
         """The rules that cannot do without their parameter ``promotion: str``."""

@@ -258,6 +258,25 @@ def rules_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> Non
             problems.add("E036", f"unknown {key} rule '{value.text}'", value.location, hint)
 
 
+def composites_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """There are no stubs of composite functions."""
+    name = entry.scalar("composite")
+    known = sources.composites.get(entry.op.family)
+    if name is not None and known is not None and name.text not in known:
+        hint = did_you_mean(name.text, known) or f"define it in {composite_file(entry.op.family)}"
+        problems.add("E036", f"unknown composite function '{name.text}'", name.location, hint)
+
+
+def meta_kernels_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """Nor of the kernels of the meta backend."""
+    dispatch = entry.values.get("dispatch")
+    name = dispatch.text("Meta") if isinstance(dispatch, Mapping) else None
+    known = sources.kernels.get(("Meta", entry.op.family))
+    if name is not None and known is not None and name.text not in known:
+        hint = did_you_mean(name.text, known) or f"define it in {kernel_file('Meta', entry.op.family)}"
+        problems.add("E036", f"unknown Meta kernel '{name.text}'", name.location, hint)
+
+
 def samples_are_named(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
     """An op with kernels says how it is tested, so that forgetting it is noticed."""
     samples = sources.rules["samples"]
@@ -331,6 +350,8 @@ def _fits(kernel: Kernel, parameters: tuple[str, ...], expected: tuple[str, ...]
 
 SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
     rules_exist,
+    composites_exist,
+    meta_kernels_exist,
     samples_are_named,
     shape_has_promotion,
     kernel_signatures,

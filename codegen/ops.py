@@ -52,8 +52,7 @@ class _OpReader:
         values = self._checker.values(yaml)
         for name, _ in self._checker.unknown_keys(yaml):
             self._checker.report_unknown(name)
-        source = values.get("func")
-        title = source.text.partition("(")[0] if isinstance(source, Scalar) else ""
+        title = _title(yaml)
         schema = self._schema(values, "func")
         if schema is None:
             return OpEntry(yaml, values, title, ())
@@ -85,6 +84,12 @@ class _OpReader:
         if "out" in values:
             return self._schema(values, "out")
         return out_schema(op.schema, values["autogen"].location) if "out" in op.autogen else None
+
+
+def _title(yaml: Mapping) -> str:
+    """The name in the first value that looks like a schema, whatever its key is called."""
+    texts = (value.text for _, value in yaml.items if isinstance(value, Scalar))
+    return next((text.partition("(")[0] for text in texts if "(" in text and "->" in text), "")
 
 
 class _Values:

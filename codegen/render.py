@@ -26,6 +26,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _MODE = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY310})
 _BEFORE_DEFINITION = re.compile(r"\n{3,}(?=@|def |class )")
 _WORTH_PROCESSES = 100_000  # characters
+_MOST_REMEMBERED = 3_000_000  # characters of one file
 _BLANK_LINES_INSIDE = re.compile(r"\n(?:[ \t]*\n)+(?=[ \t]+\S)")
 
 
@@ -111,7 +112,7 @@ def format_files(files: Mapping[str, str]) -> dict[str, str]:
     new = {path: [piece for piece in pieces[path] if _key(piece) not in known[path]] for path in pieces}
     for path, formatted in _format_pieces({path: texts for path, texts in new.items() if texts}).items():
         known[path] |= formatted
-        _remember(path, {_key(piece): known[path][_key(piece)] for piece in pieces[path]})
+        _remember(path, known[path], [_key(piece) for piece in pieces[path]])
     return {path: _joined(pieces[path], known[path]) if path in pieces else text for path, text in files.items()}
 
 
@@ -149,7 +150,7 @@ def _key(piece: str) -> str:
 
 
 def _memory(path: str) -> Path:
-    """Where the pieces of a file are kept: outside of the tree, by black's version and settings."""
+    """Where the pieces of a file are kept: outside of the tree, so that copies share them, by black's settings."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return root / "mindtorch-codegen" / _key(f"{_BLACK}\n{_MODE}") / f"{path.replace('/', '.')}.json"
 
@@ -163,7 +164,10 @@ def _remembered(path: str) -> dict[str, str]:
     return remembered
 
 
-def _remember(path: str, formatted: Mapping[str, str]) -> None:
+def _remember(path: str, formatted: Mapping[str, str], used: Iterable[str]) -> None:
+    """Keep pieces, also those of other trees and of the past; only the ``used`` ones when there are too many."""
+    if sum(map(len, formatted.values())) > _MOST_REMEMBERED:
+        formatted = {key: formatted[key] for key in used}
     memory = _memory(path)
     memory.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile("w", dir=memory.parent, delete=False, encoding="utf-8") as file:

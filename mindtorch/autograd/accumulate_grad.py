@@ -10,6 +10,7 @@ recorded (grad mode on). The contract is not enforced beyond that: a gradient th
 import threading
 from sys import getrefcount
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -17,32 +18,39 @@ from mindtorch import geometry, state
 from mindtorch.autograd.hooks import run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor, alias_of
+from mindtorch.tensor import Tensor, alias_of, autograd_meta, wrap
 
 _LAST = (1 << 64) - 1  # leaves run as soon as they can: a higher number than any other node
 _thread = state.thread
 _storing = threading.RLock()  # two threads may bring gradients for the same leaf
 
 
-class MetadataOfVariable:
-    """The `input_metadata` of a leaf's node, found when it is first asked for: many graphs are never run backward."""
-
-    def __get__(self, node: Any, owner: type) -> tuple:
-        array = node.variable._array
-        node.input_metadata = metadata = ((array.shape, array.dtype),)
-        return metadata
-
-
 class AccumulateGrad(NodeBase):
     """Adds what it is given to the `.grad` of a leaf, its `variable`.
 
-    `history.edge_of` makes one for each graph that leads to the leaf, and so without the price of an `__init__`.
+    A leaf has its node from the moment it requires grad (`tensor._edge`). The node has what it needs of the leaf, its
+    array and its autograd fields, but not the tensor: that would be a cycle.
     """
 
     accumulates = True
     sequence_nr = _LAST
-    input_metadata = MetadataOfVariable()
-    variable: Tensor
+
+    def __init__(self, leaf: Tensor) -> None:
+        self.hooked = False
+        self.meta = autograd_meta(leaf)
+        self.leaf = ref(leaf)
+        self.array = leaf._array
+        self.input_metadata = ((self.array.shape, self.array.dtype),)
+
+    @property
+    def variable(self) -> Tensor:
+        """The leaf; if the program has let it go, a tensor that has all of it."""
+        leaf = self.leaf()
+        if leaf is None:
+            leaf = wrap(self.array)
+            leaf._meta, leaf._edge = self.meta, (self, 0)
+            self.leaf = ref(leaf)
+        return leaf
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
@@ -56,7 +64,7 @@ class AccumulateGrad(NodeBase):
 
         The list gives it up, so that a gradient that nobody else refers to can be recognised and taken over.
         """
-        hooks = self.variable._meta.hooks
+        hooks = self.meta.hooks
         if hooks:
             gradients[0] = run_tensor_hooks(hooks.values(), gradients[0])
         if not self.hooked:
@@ -73,12 +81,11 @@ class AccumulateGrad(NodeBase):
 
     def capture(self, grad: Any) -> Any:
         """The gradient after the leaf's tensor hooks, for `grad()`, which does not store it."""
-        hooks = self.variable._meta.hooks
+        hooks = self.meta.hooks
         return run_tensor_hooks(hooks.values(), grad) if hooks else grad
 
     def _store(self, gradients: list) -> None:
-        variable = self.variable
-        meta = variable._meta
+        variable, meta = self.variable, self.meta
         if not meta.requires_grad:  # it did when the graph was made, or is only a view of a tensor that does
             return
         with _storing:

@@ -17,7 +17,6 @@ from mindtorch.tensor import ASK, Tensor, autograd_meta
 
 IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
 
-_new = object.__new__
 _thread = state.thread
 
 
@@ -33,12 +32,9 @@ def edge_of(tensor: Any) -> Any:
             return meta.edge
         if not meta.requires_grad and edge_of(meta.base) is None:
             return None  # a view without a node of its own is a leaf, which requires grad as its base does
-    # A leaf has one AccumulateGrad at a time, kept alive by the graphs that lead to it.
-    reference = meta.accumulator
-    node = None if reference is None else reference()
+    node = meta.accumulator and meta.accumulator()
     if node is None:
-        node = _new(AccumulateGrad)
-        node.variable = tensor
+        node = AccumulateGrad(tensor)
         meta.accumulator = ref(node)
     return node, 0
 
@@ -51,12 +47,25 @@ def edges_of(tensors: Sequence[Any]) -> tuple:
     return (None,) * len(tensors)
 
 
+def require_grad(leaf: Tensor) -> None:
+    """Make a tensor a leaf whose gradient is computed. A view that is a leaf goes on asking its base first."""
+    autograd_meta(leaf).requires_grad = True
+    leaf._edge = ASK if leaf._meta.base is not None else (AccumulateGrad(leaf), 0)
+
+
+def renew_leaf(leaf: Tensor) -> None:
+    """After the array of a leaf was replaced, give it a node for the new one. Older graphs keep the old node."""
+    edge = leaf._edge
+    if edge and edge[0].accumulates:
+        leaf._edge = (AccumulateGrad(leaf), 0)
+    elif leaf._meta is not None:
+        leaf._meta.accumulator = None
+
+
 def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:
     """Make a fresh tensor stand for the leaf of an AccumulateGrad."""
-    meta = autograd_meta(tensor)
-    meta.requires_grad = True
-    meta.accumulator = ref(accumulator)
-    tensor._edge = ASK
+    autograd_meta(tensor).requires_grad = True
+    tensor._edge = (accumulator, 0)
 
 
 # -------------------- views --------------------

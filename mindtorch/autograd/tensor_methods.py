@@ -8,7 +8,7 @@ from weakref import ref
 from mindtorch import errors, state
 from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
-from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.history import edge_of, renew_leaf, require_grad
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
@@ -98,8 +98,8 @@ def _set_requires_grad(tensor: Tensor, value: bool) -> None:
     if tensor.is_inference():
         if not _thread.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-    tensor._edge = ASK
-    autograd_meta(tensor).requires_grad = True
+    if edge is None or not autograd_meta(tensor).requires_grad:
+        require_grad(tensor)
 
 
 def _is_differentiable(dtype: Dtype) -> bool:
@@ -165,9 +165,8 @@ class GradMethods:
             )
         if self.requires_grad and not _is_differentiable(value.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        if self._meta is not None and value._array.dtype != self._array.dtype:
-            self._meta.accumulator = None  # it expects gradients of the old dtype
         self._array = value._array
+        renew_leaf(self)
 
     @data.deleter
     def data(self) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mindtorch import errors, state
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, renew_leaf
 from mindtorch.dispatch.arguments import ints_of, is_int
 from mindtorch.geometry import channels_last_strides, contiguous_strides
 from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format
@@ -68,8 +68,7 @@ class MemoryMethods:
 def _rewritten(tensor: Tensor) -> Tensor:
     """After the array was replaced: a new version, and gradients are checked against the new shape."""
     mark_written(tensor)
-    if tensor._meta is not None:
-        tensor._meta.accumulator = None
+    renew_leaf(tensor)
     return tensor
 
 

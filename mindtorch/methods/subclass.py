@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from mindtorch import state
 from mindtorch.dispatch.torch_function import takes_over, without_torch_function
@@ -50,8 +51,10 @@ class SubclassMethods:
 def _as_class(tensor: Tensor, cls: type) -> Any:
     """The tensor itself, which nobody else refers to yet, as an object of a subclass."""
     result = alias_of(tensor, cls)
-    result._edge = tensor._edge
+    result._edge = edge = tensor._edge
     result._meta = tensor._meta
+    if edge and edge[0].accumulates:
+        edge[0].leaf = ref(result)
     result._version_counter = tensor._version_counter
     return result
 

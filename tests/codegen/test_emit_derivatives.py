@@ -21,8 +21,7 @@ def test_two_gradients(tmp_path):
           result: self_t * other_p + other_t * self_p
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected('''
         class MulBackward0(Node):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
 
@@ -34,10 +33,8 @@ def test_two_gradients(tmp_path):
                 other = unpack(node.other_saved, node)
                 self = unpack(node.self_saved, node)
                 return (grad * other if node.next_edges[0] else None, grad * self if node.next_edges[1] else None)
-        '''
-    )
-    assert definition(files, "generated/forward_ad/pointwise.py", "mul") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/forward_ad/pointwise.py", "mul") == expected('''
         def mul(result, arguments, tangents):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
             input, other = arguments
@@ -47,8 +44,7 @@ def test_two_gradients(tmp_path):
             if other_t is None:
                 other_t = 0
             return input_t * other + other_t * input
-        '''
-    )
+        ''')
 
 
 def test_saved_result_and_elementwise_tangent(tmp_path):
@@ -65,8 +61,7 @@ def test_saved_result_and_elementwise_tangent(tmp_path):
           result: auto_element_wise
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/pointwise.py", "ExpBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/pointwise.py", "ExpBackward0") == expected('''
         class ExpBackward0(Node):
             """exp(Tensor self) -> Tensor"""
 
@@ -77,17 +72,14 @@ def test_saved_result_and_elementwise_tangent(tmp_path):
                     return (None,)
                 result = unpack(node.result_saved, node)
                 return (grad * result,)
-        '''
-    )
-    assert definition(files, "generated/forward_ad/pointwise.py", "exp") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/forward_ad/pointwise.py", "exp") == expected('''
         def exp(result, arguments, tangents):
             """exp(Tensor self) -> Tensor"""
             (input_t,) = tangents
             grad = conj(input_t)
             return conj(grad * result)
-        '''
-    )
+        ''')
 
 
 def test_saved_facts_and_numbers(tmp_path):
@@ -103,8 +95,7 @@ def test_saved_facts_and_numbers(tmp_path):
           when: step is None
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/pointwise.py", "ScaleBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/pointwise.py", "ScaleBackward0") == expected('''
         class ScaleBackward0(Node):
             """scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"""
 
@@ -120,8 +111,7 @@ def test_saved_facts_and_numbers(tmp_path):
                     multiply(grad, weight) * node.factor if node.next_edges[0] else None,
                     multiply(grad, self).reshape(node.weight_shape) * node.factor if node.next_edges[1] else None,
                 )
-        '''
-    )
+        ''')
 
 
 def test_output_without_gradient(tmp_path):
@@ -139,8 +129,7 @@ def test_output_without_gradient(tmp_path):
           output_differentiability: [True, False]
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/reduction.py", "MaxBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/reduction.py", "MaxBackward0") == expected('''
         class MaxBackward0(Node):
             """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
 
@@ -152,16 +141,13 @@ def test_output_without_gradient(tmp_path):
                     return (None,)
                 indices = unpack(node.indices_saved, node)
                 return (multiply(grad, indices) + node.dim + node.self_shape[0],)
-        '''
-    )
-    assert definition(files, "generated/forward_ad/reduction.py", "max") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/forward_ad/reduction.py", "max") == expected('''
         def max(result, arguments, tangents):
             """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
             input_t, _, _ = tangents
             return (multiply(input_t, result[1]), None)
-        '''
-    )
+        ''')
 
 
 def test_several_outputs_and_one_formula(tmp_path):
@@ -175,8 +161,7 @@ def test_several_outputs_and_one_formula(tmp_path):
           self, other: multiply(grads[0], grads[1], needs_input_grad.self)
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/nn.py", "NormGradsBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/nn.py", "NormGradsBackward0") == expected('''
         class NormGradsBackward0(Node):
             """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
 
@@ -184,8 +169,7 @@ def test_several_outputs_and_one_formula(tmp_path):
                 if all([grad is None for grad in grads]):
                     return (None, None)
                 return multiply(grads[0], grads[1], node.needs(0))
-        '''
-    )
+        ''')
 
 
 def test_list_of_tensors(tmp_path):
@@ -200,8 +184,7 @@ def test_list_of_tensors(tmp_path):
           result: auto_linear
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/indexing.py", "CatBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/indexing.py", "CatBackward0") == expected('''
         class CatBackward0(Node):
             """cat(Tensor[] tensors, int dim=0) -> Tensor"""
 
@@ -212,17 +195,14 @@ def test_list_of_tensors(tmp_path):
                     return (None,) * len(node.next_edges)
                 tensors_grad = grad.split(node.tensors_shapes, node.dim)
                 return (*tensors_grad,)
-        '''
-    )
-    assert definition(files, "generated/forward_ad/indexing.py", "cat") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/forward_ad/indexing.py", "cat") == expected('''
         def cat(result, arguments, tangents):
             """cat(Tensor[] tensors, int dim=0) -> Tensor"""
             _, dim = arguments
             tensors_t, _ = tangents
             return functions.cat(tensors_t, dim)
-        '''
-    )
+        ''')
 
 
 def test_list_of_saved_tensors(tmp_path):
@@ -237,8 +217,7 @@ def test_list_of_saved_tensors(tmp_path):
           indices: non_differentiable
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/indexing.py", "IndexBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/indexing.py", "IndexBackward0") == expected('''
         class IndexBackward0(Node):
             """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
 
@@ -249,8 +228,7 @@ def test_list_of_saved_tensors(tmp_path):
                     return (None,)
                 indices = unpack_list(node.indices_saved, node)
                 return (multiply(grad, indices),)
-        '''
-    )
+        ''')
 
 
 def test_outputs_in_a_list(tmp_path):
@@ -266,8 +244,7 @@ def test_outputs_in_a_list(tmp_path):
           self: multiply(grads, dim)
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/view.py", "UnbindBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/view.py", "UnbindBackward0") == expected('''
         class UnbindBackward0(Node):
             """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
 
@@ -277,8 +254,7 @@ def test_outputs_in_a_list(tmp_path):
                 if all([grad is None for grad in grads]):
                     return (None,)
                 return (multiply(grads, node.dim),)
-        '''
-    )
+        ''')
 
 
 def test_not_implemented(tmp_path):
@@ -293,8 +269,7 @@ def test_not_implemented(tmp_path):
           self: not_implemented
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/random.py", "UniformBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/random.py", "UniformBackward0") == expected('''
         class UniformBackward0(Node):
             """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
 
@@ -302,8 +277,7 @@ def test_not_implemented(tmp_path):
                 if grad is None:
                     return (None,)
                 raise no_derivative("uniform_")
-        '''
-    )
+        ''')
 
 
 def test_not_implemented_for_one_argument(tmp_path):
@@ -322,8 +296,7 @@ def test_not_implemented_for_one_argument(tmp_path):
           other: not_implemented
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected(
-        '''
+    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected('''
         class MulBackward0(Node):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
 
@@ -338,5 +311,4 @@ def test_not_implemented_for_one_argument(tmp_path):
                     raise derivative_not_implemented("mul: other")
                 other_grad = None
                 return (self_grad, other_grad)
-        '''
-    )
+        ''')

@@ -13,8 +13,7 @@ def test_factory(tmp_path):
           dispatch: {CPU: zeros}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/ops/factory.py", "zeros") == expected(
-        '''
+    assert definition(files, "generated/ops/factory.py", "zeros") == expected('''
         def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
             """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
             if state.interceptors and intercepts(zeros):
@@ -41,10 +40,8 @@ def test_factory(tmp_path):
             except (AttributeError, TypeError) as error:
                 raise explained(error, zeros, (zeros,), (size,), {}) from None
             return result.requires_grad_() if requires_grad else result
-        '''
-    )
-    assert definition(files, "generated/ops/factory.py", "zeros_out") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/ops/factory.py", "zeros_out") == expected('''
         def zeros_out(size, *more_size, out):
             """zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
             if state.interceptors and intercepts(zeros_out, out):
@@ -60,8 +57,7 @@ def test_factory(tmp_path):
             out._array = _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array)
             mark_written(out)
             return out
-        '''
-    )
+        ''')
 
 
 def test_factory_with_a_generator(tmp_path):
@@ -86,8 +82,7 @@ def test_factory_with_a_generator(tmp_path):
             return size
     """
     files = emit_project(tmp_path, ops, mindtorch__composite__random=source)
-    assert definition(files, "generated/ops/random.py", "rand") == expected(
-        '''
+    assert definition(files, "generated/ops/random.py", "rand") == expected('''
         def rand(size, *more_size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
             """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
             if state.interceptors and intercepts(rand):
@@ -122,8 +117,7 @@ def test_factory_with_a_generator(tmp_path):
             except (AttributeError, TypeError) as error:
                 raise explained(error, rand, (rand,), (size,), {}) from None
             return result.requires_grad_() if requires_grad else result
-        '''
-    )
+        ''')
 
 
 def test_result_that_is_no_tensor(tmp_path):
@@ -134,8 +128,7 @@ def test_result_that_is_no_tensor(tmp_path):
           dispatch: {SparseCPU: sparse_dim}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/ops/sparse.py", "sparse_dim") == expected(
-        '''
+    assert definition(files, "generated/ops/sparse.py", "sparse_dim") == expected('''
         def sparse_dim(input):
             """sparse_dim(Tensor self) -> int"""
             if state.interceptors and intercepts(sparse_dim, input):
@@ -145,8 +138,7 @@ def test_result_that_is_no_tensor(tmp_path):
             except AttributeError:
                 return raise_bad_argument(sparse_dim, input)
             return _sparse_dim_kernels[type(input_array)](input_array)
-        '''
-    )
+        ''')
 
 
 def test_composite(tmp_path):
@@ -161,8 +153,7 @@ def test_composite(tmp_path):
             return input * input
     """
     files = emit_project(tmp_path, ops, mindtorch__composite__pointwise=source)
-    assert definition(files, "generated/ops/pointwise.py", "square") == expected(
-        '''
+    assert definition(files, "generated/ops/pointwise.py", "square") == expected('''
         def square(input, *, out=None):
             """square(Tensor self) -> Tensor"""
             if state.interceptors and intercepts(square, input):
@@ -172,10 +163,8 @@ def test_composite(tmp_path):
             if not isinstance(input, Tensor):
                 return raise_bad_argument(square, input, out=out)
             return composite.square(input)
-        '''
-    )
-    assert definition(files, "generated/ops/pointwise.py", "square_") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/ops/pointwise.py", "square_") == expected('''
         def square_(input):
             """square_(Tensor(a!) self) -> Tensor(a!)"""
             if state.interceptors and intercepts(square_, input):
@@ -183,10 +172,8 @@ def test_composite(tmp_path):
             if not isinstance(input, Tensor):
                 return raise_bad_argument(square_, input)
             return write_back(input, composite.square(input))
-        '''
-    )
-    assert definition(files, "generated/ops/pointwise.py", "square_out") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/ops/pointwise.py", "square_out") == expected('''
         def square_out(input, *, out):
             """square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
             if state.interceptors and intercepts(square_out, input, out):
@@ -197,8 +184,7 @@ def test_composite(tmp_path):
                 return raise_bad_argument(square_out, input, out=out)
             refuse_grad("square", input, out)
             return write_out(out, composite.square(input))
-        '''
-    )
+        ''')
 
 
 def test_composite_with_an_in_place_function_of_its_own(tmp_path):
@@ -217,8 +203,7 @@ def test_composite_with_an_in_place_function_of_its_own(tmp_path):
             return input.mul_(input)
     """
     files = emit_project(tmp_path, ops, mindtorch__composite__pointwise=source)
-    assert definition(files, "generated/ops/pointwise.py", "square_") == expected(
-        '''
+    assert definition(files, "generated/ops/pointwise.py", "square_") == expected('''
         def square_(input):
             """square_(Tensor(a!) self) -> Tensor(a!)"""
             if state.interceptors and intercepts(square_, input):
@@ -226,8 +211,7 @@ def test_composite_with_an_in_place_function_of_its_own(tmp_path):
             if not isinstance(input, Tensor):
                 return raise_bad_argument(square_, input)
             return composite.square_(input)
-        '''
-    )
+        ''')
 
 
 def test_composite_that_is_still_to_be_written(tmp_path):
@@ -238,8 +222,7 @@ def test_composite_that_is_still_to_be_written(tmp_path):
           composite: square
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/ops/pointwise.py", "square") == expected(
-        '''
+    assert definition(files, "generated/ops/pointwise.py", "square") == expected('''
         def square(input, *, out=None):
             """square(Tensor self) -> Tensor"""
             if state.interceptors and intercepts(square, input):
@@ -249,5 +232,4 @@ def test_composite_that_is_still_to_be_written(tmp_path):
             if not isinstance(input, Tensor):
                 return raise_bad_argument(square, input, out=out)
             raise missing_kernel("square", "composite", "square(input)", "mindtorch/composite/pointwise.py")
-        '''
-    )
+        ''')

@@ -21,13 +21,10 @@ def test_a_tensor_and_a_number(tmp_path):
           result: self_t * other_p + other_t * self_p
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/pointwise.py", "_mul_kernels") == expected(
-        """
+    assert definition(files, "generated/ops/pointwise.py", "_mul_kernels") == expected("""
         _mul_kernels = kernel_table("mul.Tensor")
-        """
-    )
-    assert definition(files, "generated/ops/pointwise.py", "mul") == expected(
-        '''
+        """)
+    assert definition(files, "generated/ops/pointwise.py", "mul") == expected('''
         def mul(input, other, *, out=None, _reject=raise_bad_argument):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
             if state.interceptors and intercepts(mul, input, other):
@@ -57,8 +54,7 @@ def test_a_tensor_and_a_number(tmp_path):
                     if other_edge:
                         node.self_saved = save(input)
             return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
-        '''
-    )
+        ''')
 
 
 def test_in_place(tmp_path):
@@ -78,8 +74,7 @@ def test_in_place(tmp_path):
           result: self_t * other_p + other_t * self_p
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/pointwise.py", "mul_") == expected(
-        '''
+    assert definition(files, "generated/ops/pointwise.py", "mul_") == expected('''
         def mul_(input, other, *, _reject=raise_bad_argument):
             """mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
             if state.interceptors and intercepts(mul_, input, other):
@@ -110,8 +105,7 @@ def test_in_place(tmp_path):
             if node is not None:
                 rebase(input, node)
             return input
-        '''
-    )
+        ''')
 
 
 def test_in_place_with_a_saved_result(tmp_path):
@@ -128,8 +122,7 @@ def test_in_place_with_a_saved_result(tmp_path):
           result: auto_element_wise
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/pointwise.py", "exp_") == expected(
-        '''
+    assert definition(files, "generated/ops/pointwise.py", "exp_") == expected('''
         def exp_(input):
             """exp_(Tensor(a!) self) -> Tensor(a!)"""
             if state.interceptors and intercepts(exp_, input):
@@ -148,8 +141,7 @@ def test_in_place_with_a_saved_result(tmp_path):
                 rebase(input, node)
                 node.result_saved = save_output(node, input)
             return input
-        '''
-    )
+        ''')
 
 
 def test_out(tmp_path):
@@ -166,8 +158,7 @@ def test_out(tmp_path):
           result: auto_element_wise
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/pointwise.py", "exp_out") == expected(
-        '''
+    assert definition(files, "generated/ops/pointwise.py", "exp_out") == expected('''
         def exp_out(input, *, out):
             """exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
             if state.interceptors and intercepts(exp_out, input, out):
@@ -181,8 +172,7 @@ def test_out(tmp_path):
             out._array = _exp_kernels[type(input_array)](input_array, out=out_array)
             mark_written(out)
             return out
-        '''
-    )
+        ''')
 
 
 def test_saved_result(tmp_path):
@@ -199,8 +189,7 @@ def test_saved_result(tmp_path):
           result: auto_element_wise
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/pointwise.py", "exp") == expected(
-        '''
+    assert definition(files, "generated/ops/pointwise.py", "exp") == expected('''
         def exp(input, *, out=None):
             """exp(Tensor self) -> Tensor"""
             if state.interceptors and intercepts(exp, input):
@@ -218,8 +207,7 @@ def test_saved_result(tmp_path):
             if node is not None:
                 node.result_saved = save_output(node, result)
             return result
-        '''
-    )
+        ''')
 
 
 def test_optional_tensors_converted_values_and_a_condition(tmp_path):
@@ -235,8 +223,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
           when: step is None
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/pointwise.py", "scale") == expected(
-        '''
+    assert definition(files, "generated/ops/pointwise.py", "scale") == expected('''
         def scale(input, weight=None, factor=1, *, padding=(0, 0), step=None):
             """scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"""
             if state.interceptors and intercepts(scale, input, weight):
@@ -274,8 +261,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                 return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)
             except (AttributeError, TypeError) as error:
                 raise explained(error, scale, (scale,), (input, weight, factor), {}) from None
-        '''
-    )
+        ''')
 
 
 def test_several_named_results(tmp_path):
@@ -293,8 +279,7 @@ def test_several_named_results(tmp_path):
           output_differentiability: [True, False]
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/reduction.py", "max") == expected(
-        '''
+    assert definition(files, "generated/ops/reduction.py", "max") == expected('''
         def max(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
             """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
             if axis is not None:
@@ -324,10 +309,8 @@ def test_several_named_results(tmp_path):
             if node is not None:
                 node.indices_saved = save(indices)
             return return_types.max((values, indices))
-        '''
-    )
-    assert definition(files, "generated/ops/reduction.py", "max_out") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/ops/reduction.py", "max_out") == expected('''
         def max_out(input, dim, keepdim=False, *, out):
             """max.dim_out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
             if state.interceptors and intercepts(max_out, input, out):
@@ -349,10 +332,8 @@ def test_several_named_results(tmp_path):
                 tensor._array = tensor_array
                 mark_written(tensor)
             return return_types.max(out)
-        '''
-    )
-    assert definition(files, "generated/return_types.py", "max") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/return_types.py", "max") == expected('''
         class max(NamedResult):
             """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
 
@@ -360,8 +341,7 @@ def test_several_named_results(tmp_path):
 
             values: Tensor
             indices: Tensor
-        '''
-    )
+        ''')
 
 
 def test_results_that_may_be_missing(tmp_path):
@@ -375,8 +355,7 @@ def test_results_that_may_be_missing(tmp_path):
           self, other: multiply(grads[0], grads[1], needs_input_grad.self)
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/nn.py", "norm_grads") == expected(
-        '''
+    assert definition(files, "generated/ops/nn.py", "norm_grads") == expected('''
         def norm_grads(input, other, output_mask):
             """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
             if state.interceptors and intercepts(norm_grads, input, other):
@@ -396,8 +375,7 @@ def test_results_that_may_be_missing(tmp_path):
             result0 = wrap_output(result0_array, node, 0)
             result1 = wrap_output(result1_array, node, 1)
             return result0, result1
-        '''
-    )
+        ''')
 
 
 def test_a_list_of_tensors(tmp_path):
@@ -412,8 +390,7 @@ def test_a_list_of_tensors(tmp_path):
           result: auto_linear
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/indexing.py", "cat") == expected(
-        '''
+    assert definition(files, "generated/ops/indexing.py", "cat") == expected('''
         def cat(tensors, dim=0, *, axis=None):
             """cat(Tensor[] tensors, int dim=0) -> Tensor"""
             if axis is not None:
@@ -438,8 +415,7 @@ def test_a_list_of_tensors(tmp_path):
                     node.tensors_shapes = [tensor.shape for tensor in tensors]
                     node.dim = dim
             return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
-        '''
-    )
+        ''')
 
 
 def test_a_list_of_optional_tensors(tmp_path):
@@ -454,8 +430,7 @@ def test_a_list_of_optional_tensors(tmp_path):
           indices: non_differentiable
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/indexing.py", "index") == expected(
-        '''
+    assert definition(files, "generated/ops/indexing.py", "index") == expected('''
         def index(input, indices):
             """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
             if state.interceptors and intercepts(index, input, indices):
@@ -472,5 +447,4 @@ def test_a_list_of_optional_tensors(tmp_path):
                 node = nodes.IndexBackward0((edge,))
                 node.indices_saved = [None if tensor is None else save(tensor) for tensor in indices]
             return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
-        '''
-    )
+        ''')

@@ -85,8 +85,7 @@ def test_methods(tmp_path):
 
 def test_op_reference(tmp_path):
     page = emit_project(tmp_path, OPS, DERIVATIVES)["docs/ops/pointwise.md"]
-    assert lines_behind(page, "-->\n") == expected(
-        """
+    assert lines_behind(page, "-->\n") == expected("""
         # pointwise ops
 
         1 ops. [All families](index.md). [What the words of promotion and shape mean](../rules.md).
@@ -107,8 +106,7 @@ def test_op_reference(tmp_path):
         - gradient of self: `grad * other`
         - gradient of other: `grad * self`
         - tangent of result: `self_t * other_p + other_t * self_p`
-        """
-    )
+        """)
 
 
 def test_index_of_the_reference(tmp_path):

@@ -40,8 +40,7 @@ def test_rows_and_kernels(tmp_path):
         mindtorch__composite__pointwise=composite_source,
         mindtorch__backends__cpu__pointwise=cpu_source,
     )
-    assert definition(files, "generated/registry/pointwise.py", "OPS") == expected(
-        """
+    assert definition(files, "generated/registry/pointwise.py", "OPS") == expected("""
         OPS = (
             (SCHEMAS["mul.Tensor"], functions.mul, {"jvp": forward_ad.mul, "differentiable": True, "takes_numbers": True}),
             (SCHEMAS["mul_.Tensor"], functions.mul_, {"jvp": forward_ad.mul, "differentiable": True, "takes_numbers": True}),
@@ -50,19 +49,15 @@ def test_rows_and_kernels(tmp_path):
             (SCHEMAS["square_"], functions.square_, {"composite": True}),
             (SCHEMAS["square.out"], functions.square_out, {"composite": True}),
         )
-        """
-    )
-    assert definition(files, "generated/registry/pointwise.py", "KERNELS") == expected(
-        """
+        """)
+    assert definition(files, "generated/registry/pointwise.py", "KERNELS") == expected("""
         KERNELS = {
             "CPU": {
                 "mul.Tensor": cpu_kernels.mul,
             },
         }
-        """
-    )
-    assert definition(files, "generated/schemas.py", "SCHEMAS") == expected(
-        """
+        """)
+    assert definition(files, "generated/schemas.py", "SCHEMAS") == expected("""
         SCHEMAS = {
             # pointwise
             "mul.Tensor": "mul.Tensor(Tensor self, Tensor other) -> Tensor",
@@ -72,8 +67,7 @@ def test_rows_and_kernels(tmp_path):
             "square_": "square_(Tensor(a!) self) -> Tensor(a!)",
             "square.out": "square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
         }
-        """
-    )
+        """)
 
 
 def test_stub_of_a_missing_kernel(tmp_path):
@@ -91,33 +85,27 @@ def test_stub_of_a_missing_kernel(tmp_path):
           dispatch: {CPU: eq}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/stubs/cpu/pointwise.py", "eq") == expected(
-        '''
+    assert definition(files, "generated/stubs/cpu/pointwise.py", "eq") == expected('''
         def eq(input, other):
             """eq.Tensor(Tensor self, Tensor other) -> Tensor
             eq.Scalar(Tensor self, Scalar other) -> Tensor
             """
             raise missing_kernel("eq.Tensor", "CPU", "eq(input, other)", "mindtorch/backends/cpu/pointwise.py")
-        '''
-    )
-    assert definition(files, "generated/stubs/npu/pointwise.py", "eq") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/stubs/npu/pointwise.py", "eq") == expected('''
         def eq(input, other):
             """eq.Tensor(Tensor self, Tensor other) -> Tensor
 
             ACLNN: aclnnEq(self, other, out)
             """
             raise missing_kernel("eq.Tensor", "NPU", "eq(input, other)", "mindtorch/backends/npu/pointwise.py")
-        '''
-    )
-    assert definition(files, "generated/npu_kernels.py", "KERNELS") == expected(
-        """
+        ''')
+    assert definition(files, "generated/npu_kernels.py", "KERNELS") == expected("""
         KERNELS = {
             # pointwise
             "eq.Tensor": pointwise_npu_stubs.eq,
         }
-        """
-    )
+        """)
 
 
 def test_methods_and_operators(tmp_path):
@@ -147,8 +135,7 @@ def test_methods_and_operators(tmp_path):
           dispatch: {CPU: where}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/tensor_methods.py", "PointwiseMethods") == expected(
-        '''
+    assert definition(files, "generated/tensor_methods.py", "PointwiseMethods") == expected('''
         class PointwiseMethods:
             """Methods and operators of the pointwise ops."""
 
@@ -161,5 +148,4 @@ def test_methods_and_operators(tmp_path):
 
             def where(self, condition, other):
                 return pointwise_ops.where(condition, self, other)
-        '''
-    )
+        ''')

@@ -16,8 +16,7 @@ def test_what_is_given_decides(tmp_path):
           dispatch: {CPU: sum_dim}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/ops/reduction.py", "sum") == expected(
-        '''
+    assert definition(files, "generated/ops/reduction.py", "sum") == expected('''
         def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
             """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
             sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -36,8 +35,7 @@ def test_what_is_given_decides(tmp_path):
                     error, sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out}
                 ) from None
             return raise_no_overload(sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out})
-        '''
-    )
+        ''')
 
 
 def test_types_decide_and_operators_may_fail(tmp_path):
@@ -54,8 +52,7 @@ def test_types_decide_and_operators_may_fail(tmp_path):
           dispatch: {CPU: eq}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/ops/pointwise.py", "eq") == expected(
-        '''
+    assert definition(files, "generated/ops/pointwise.py", "eq") == expected('''
         def eq(input, other, *, _reject=raise_no_overload):
             """eq.Tensor(Tensor self, Tensor other) -> Tensor
             eq.Scalar(Tensor self, Scalar other) -> Tensor
@@ -68,8 +65,7 @@ def test_types_decide_and_operators_may_fail(tmp_path):
             except TypeError as error:
                 raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {}) from None
             return _reject(eq, (eq_Tensor, eq_Scalar), (input, other), {})
-        '''
-    )
+        ''')
 
 
 def test_one_position_with_two_names(tmp_path):
@@ -91,8 +87,7 @@ def test_one_position_with_two_names(tmp_path):
           dispatch: {CPU: max_other}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/ops/reduction.py", "max") == expected(
-        '''
+    assert definition(files, "generated/ops/reduction.py", "max") == expected('''
         def max(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdims=None):
             """max.other(Tensor self, Tensor other) -> Tensor
             max(Tensor self) -> Tensor
@@ -116,8 +111,7 @@ def test_one_position_with_two_names(tmp_path):
                     error, max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out}
                 ) from None
             return raise_no_overload(max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out})
-        '''
-    )
+        ''')
 
 
 def test_like_range(tmp_path):
@@ -131,8 +125,7 @@ def test_like_range(tmp_path):
           dispatch: {CPU: arange_start}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/ops/factory.py", "arange") == expected(
-        '''
+    assert definition(files, "generated/ops/factory.py", "arange") == expected('''
         def arange(start=..., end=...):
             """arange(Scalar end) -> Tensor
             arange.start(Scalar start, Scalar end) -> Tensor
@@ -144,8 +137,7 @@ def test_like_range(tmp_path):
                 return arange_start(start, end)
             except TypeError as error:
                 raise explained(error, arange, (arange_default, arange_start), (start, end), {}) from None
-        '''
-    )
+        ''')
 
 
 def test_like_range_with_a_step(tmp_path):
@@ -199,8 +191,7 @@ def test_positions_that_clash(tmp_path):
           dispatch: {CPU: var_dim}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/ops/reduction.py", "var") == expected(
-        '''
+    assert definition(files, "generated/ops/reduction.py", "var") == expected('''
         def var(*args, **kwargs):
             """var(Tensor self, bool unbiased=True) -> Tensor
             var.dim(Tensor self, int[1]? dim, bool unbiased=True) -> Tensor
@@ -211,5 +202,4 @@ def test_positions_that_clash(tmp_path):
                 if fits_signature(overload.op, args, kwargs):
                     return overload(*args, **kwargs)
             return raise_no_overload(var, (var_default, var_dim), args, kwargs)
-        '''
-    )
+        ''')

@@ -18,8 +18,7 @@ def test_view_with_separate_ints(tmp_path):
           result: auto_linear
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/view.py", "view") == expected(
-        '''
+    assert definition(files, "generated/ops/view.py", "view") == expected('''
         def view(input, size, *more_size):
             """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
             if state.interceptors and intercepts(view, input):
@@ -40,8 +39,7 @@ def test_view_with_separate_ints(tmp_path):
                 return view_of(input, _view_kernels[type(input_array)](input_array, size), node, (view, (size,)))
             except (AttributeError, TypeError) as error:
                 raise explained(error, view, (view,), (input, size), {}) from None
-        '''
-    )
+        ''')
 
 
 def test_in_place_view(tmp_path):
@@ -59,8 +57,7 @@ def test_in_place_view(tmp_path):
           result: auto_linear
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/view.py", "t_") == expected(
-        '''
+    assert definition(files, "generated/ops/view.py", "t_") == expected('''
         def t_(input):
             """t_(Tensor(a!) self) -> Tensor(a!)"""
             if state.interceptors and intercepts(t_, input):
@@ -78,8 +75,7 @@ def test_in_place_view(tmp_path):
             if node is not None:
                 rebase(input, node)
             return input
-        '''
-    )
+        ''')
 
 
 def test_several_views(tmp_path):
@@ -95,8 +91,7 @@ def test_several_views(tmp_path):
           self: multiply(grads, dim)
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/view.py", "unbind") == expected(
-        '''
+    assert definition(files, "generated/ops/view.py", "unbind") == expected('''
         def unbind(input, dim=0, *, axis=None):
             """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
             if axis is not None:
@@ -114,8 +109,7 @@ def test_several_views(tmp_path):
                 node = nodes.UnbindBackward0((edge,))
                 node.dim = dim
             return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
-        '''
-    )
+        ''')
 
 
 def test_detach(tmp_path):
@@ -128,8 +122,7 @@ def test_detach(tmp_path):
           dispatch: {CPU: detach}
     """
     files = emit_project(tmp_path, ops)
-    assert definition(files, "generated/ops/view.py", "detach") == expected(
-        '''
+    assert definition(files, "generated/ops/view.py", "detach") == expected('''
         def detach(input):
             """detach(Tensor(a) self) -> Tensor(a)"""
             if state.interceptors and intercepts(detach, input):
@@ -139,17 +132,14 @@ def test_detach(tmp_path):
             except AttributeError:
                 return raise_bad_argument(detach, input)
             return twin_of(input, _detach_kernels[type(input_array)](input_array))
-        '''
-    )
-    assert definition(files, "generated/ops/view.py", "detach_") == expected(
-        '''
+        ''')
+    assert definition(files, "generated/ops/view.py", "detach_") == expected('''
         def detach_(input):
             """detach_(Tensor(a!) self) -> Tensor(a!)"""
             if state.interceptors and intercepts(detach_, input):
                 return call(detach_, input)
             return input.detach_()
-        '''
-    )
+        ''')
 
 
 def test_op_that_only_writes(tmp_path):
@@ -164,8 +154,7 @@ def test_op_that_only_writes(tmp_path):
           self: not_implemented
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/random.py", "uniform_") == expected(
-        '''
+    assert definition(files, "generated/ops/random.py", "uniform_") == expected('''
         def uniform_(input, from_=0.0, to=1.0, *, generator=None):
             """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
             if state.interceptors and intercepts(uniform_, input):
@@ -187,5 +176,4 @@ def test_op_that_only_writes(tmp_path):
             if node is not None:
                 rebase(input, node)
             return input
-        '''
-    )
+        ''')

@@ -148,6 +148,21 @@ def test_model_knows_kernels_and_composites(tmp_path):
     assert list(model.composites["nn"]) == ["linear"]
 
 
+def test_unknown_composite_function(tmp_path):
+    write_project(tmp_path, ADD_COMPOSITE, "[]", mindtorch__composite__pointwise="def ad(input, other): ...\n")
+    (found,) = diagnostics(tmp_path)
+    assert str(found).splitlines()[0] == "ops.yaml:3:14: error[E036] unknown composite function 'add'"
+    assert found.hint == "did you mean 'ad'?"
+
+
+def test_unknown_meta_kernel(tmp_path):
+    ops = ADD.replace("CPU: add", "CPU: add, Meta: add")
+    write_project(tmp_path, ops, "[]", mindtorch__backends__meta__pointwise="def mul(): ...\n")
+    (found,) = diagnostics(tmp_path)
+    assert str(found).splitlines()[0] == "ops.yaml:7:30: error[E036] unknown Meta kernel 'add'"
+    assert found.hint == "define it in mindtorch/backends/meta/pointwise.py"
+
+
 def test_forgotten_samples(tmp_path):
     ops = ADD.replace("  samples: binary\n", "")
     samples = {"tests__samples": "def binary(): ...\n"}
