@@ -143,14 +143,32 @@ def needs_resize(out: Any, shape: Shape) -> bool:
 
 def check_overlap(out: Any, inputs: Sequence[Any]) -> None:
     """Refuses to write to memory that stands for several elements, or for other elements of an input."""
-    if out.size and any(stride == 0 and size > 1 for size, stride in zip(out.shape, out.strides, strict=True)):
+    check_distinct(out)
+    for operand in inputs:
+        if operand is not out and _overlap(out, operand) and _extent(out) != _extent(operand):
+            raise _memory_shared()
+
+
+def check_distinct(out: Any) -> None:
+    """Refuses to write to memory that stands for several elements."""
+    if is_expanded(out):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
-    for operand in inputs:
-        if operand is not out and _overlap(out, operand) and _extent(out) != _extent(operand):
-            raise _memory_shared()
+
+
+def is_expanded(array: Any) -> bool:
+    """Whether several elements lie at one place in memory, as far as a stride of 0 tells."""
+    strides = array.strides
+    if 0 not in strides or not array.size:
+        return False
+    return any(stride == 0 and size > 1 for size, stride in zip(array.shape, strides, strict=True))
+
+
+def is_same_view(a: Any, b: Any) -> bool:
+    """Whether two arrays show the same memory in the same way."""
+    return a.shape == b.shape and a.dtype == b.dtype and _extent(a) == _extent(b)
 
 
 def check_apart(out: Any, inputs: Sequence[Any]) -> None:

@@ -21,8 +21,8 @@ from mindtorch.layout import sparse_coo, strided
 from mindtorch.memory_format import contiguous_format, memory_format
 from mindtorch.size import Size, size_of
 
-# The value of `_edge` that means "look closer with edge_of". Every view has it, because a view follows its base: writing
-# in place into the base can give the view a gradient.
+# The value of `_edge` that means "look closer with edge_of". Every view has it, because a view follows its base:
+# writing in place into the base can give the view a gradient.
 ASK: tuple = ()
 
 _new = object.__new__

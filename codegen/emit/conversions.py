@@ -30,7 +30,7 @@ def conversions(op: Op, reject: str) -> list[str]:
             if argument is op.schema.tensor_arguments[0] and op.dispatch:
                 lines += _check_not_empty(op, argument)
         elif takes_number(op, argument):
-            lines += _convert_operand(argument, reject)
+            lines += [] if fails_when_number(op, argument) else _convert_operand(argument, reject)
         elif is_int_list(argument):
             lines += _convert_int_list(op, argument)
         elif argument.type.base in _PLAIN and not argument.type.is_list:
@@ -59,8 +59,17 @@ def tensor_checks(op: Op, reject: str) -> list[str]:
 
 def takes_number(op: Op, argument: Argument) -> bool:
     """Whether a Python number may stand for a tensor; if for the second one, then for the first too: ``mul(2, x)``."""
-    is_first = argument.name == "self" and bool(op.numbers) and op.kind != "inplace"
-    return argument.name in op.numbers or is_first
+    return argument.name in op.numbers or is_number_first(op, argument)
+
+
+def is_number_first(op: Op, argument: Argument) -> bool:
+    """Whether the argument is a first one that may be a number. That is rare: the call finds out when it fails."""
+    return argument.name == "self" and bool(op.numbers) and op.kind != "inplace"
+
+
+def fails_when_number(op: Op, argument: Argument) -> bool:
+    """Whether nothing is done about a number before the call needs the argument's array."""
+    return is_number_first(op, argument) and not op.is_composite
 
 
 def _convert_operand(argument: Argument, reject: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.emit.conversions import conversions, takes_number, tensor_checks
+from codegen.emit.conversions import conversions, fails_when_number, takes_number, tensor_checks
 from codegen.emit.names import array_name, comma_separated, function_name, kernel_table, root_of
 from codegen.emit.recording import Recording, recording_of, refused_operands
 from codegen.emit.signatures import (
@@ -58,6 +58,7 @@ class Function:
     conversions: tuple[str, ...]
     arrays: tuple[Array, ...]
     array_errors: str
+    array_reject: str
     table: str
     kernel: str
     recording: Recording | None
@@ -85,7 +86,9 @@ def function_of(model: Model, op: Op) -> Function:
     name = function_name(model, op)
     composite, public = op.is_composite, is_called_by_users(model, op)
     signature = signature_of(model, op, public=public)
-    reject = f"{'_reject' if has_reject(op, public) else 'raise_bad_argument'}({name}, {signature.passed})"
+    refusal = "_reject" if has_reject(op, public) else "raise_bad_argument"
+    reject = f"{refusal}({name}, {signature.passed})"
+    number_first = any(fails_when_number(op, argument) for argument in op.schema.inputs)
     shape = _shape(model, op)
     out, twin = model.variant(op, "out"), generator_twin(model, op)
     composite_call, written_out = _composite_call(model, op) if composite else ("", False)
@@ -99,6 +102,7 @@ def function_of(model: Model, op: Op) -> Function:
         conversions=tuple((tensor_checks(op, reject) if composite else []) + conversions(op, reject)),
         arrays=() if composite or shape == "inplace_detach" else _arrays(op),
         array_errors=_array_errors(op),
+        array_reject=f"number_first({name}, {refusal}, {signature.passed})" if number_first else reject,
         table=kernel_table(model, op),
         kernel=_kernel_call(model, op),
         recording=None if composite else recording_of(model, op),
@@ -158,7 +162,10 @@ def _seen_by_interceptors(op: Op) -> str:
 
 
 def _arrays(op: Op) -> tuple[Array, ...]:
-    arrays = [Array(array_name(a), _array_source(a), takes_number(op, a)) for a in op.schema.tensor_arguments]
+    arrays = [
+        Array(array_name(a), _array_source(a), takes_number(op, a) and not fails_when_number(op, a))
+        for a in op.schema.tensor_arguments
+    ]
     outs = op.schema.out_arguments
     if len(outs) == 1:
         arrays.append(Array("out_array", "out._array", False))

@@ -24,7 +24,7 @@ IMPORTS = {
         "mindtorch.dispatch.arguments",
     ),
     **dict.fromkeys(
-        ("explained", "fits_signature", "raise_bad_argument", "raise_no_overload"),
+        ("explained", "fits_signature", "number_first", "raise_bad_argument", "raise_no_overload"),
         "mindtorch.dispatch.arguments",
     ),
     "is_int": "mindtorch.dispatch.argument_types",

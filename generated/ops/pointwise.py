@@ -13,6 +13,7 @@ from mindtorch.dispatch.arguments import (
     explained,
     float_of,
     int_of,
+    number_first,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
@@ -31,11 +32,6 @@ def add(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
         return call(add, input, other, alpha=alpha, out=out)
     if out is not None:
         return add_out(input, other, alpha=alpha, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return _reject(add, input, other, alpha=alpha, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
@@ -43,7 +39,10 @@ def add(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add", "alpha")
-    input_array = input._array
+    try:
+        input_array = input._array
+    except AttributeError:
+        return number_first(add, _reject, input, other, alpha=alpha, out=out)
     other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
@@ -90,11 +89,6 @@ def add_out(input, other, *, alpha=1, out):
     """add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(add_out, input, other, out):
         return call(add_out, input, other, alpha=alpha, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(add_out, input, other, alpha=alpha, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
@@ -103,10 +97,10 @@ def add_out(input, other, *, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add", "alpha")
     try:
+        input_array = input._array
         out_array = out._array
     except AttributeError:
-        return raise_bad_argument(add_out, input, other, alpha=alpha, out=out)
-    input_array = input._array
+        return number_first(add_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._array
     refuse_grad("add", input, other, out)
     out._array = _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array)
@@ -149,11 +143,6 @@ def sub(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
         return call(sub, input, other, alpha=alpha, out=out)
     if out is not None:
         return sub_out(input, other, alpha=alpha, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return _reject(sub, input, other, alpha=alpha, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
@@ -161,7 +150,10 @@ def sub(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub", "alpha")
-    input_array = input._array
+    try:
+        input_array = input._array
+    except AttributeError:
+        return number_first(sub, _reject, input, other, alpha=alpha, out=out)
     other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
@@ -208,11 +200,6 @@ def sub_out(input, other, *, alpha=1, out):
     """sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(sub_out, input, other, out):
         return call(sub_out, input, other, alpha=alpha, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(sub_out, input, other, alpha=alpha, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
@@ -221,10 +208,10 @@ def sub_out(input, other, *, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub", "alpha")
     try:
+        input_array = input._array
         out_array = out._array
     except AttributeError:
-        return raise_bad_argument(sub_out, input, other, alpha=alpha, out=out)
-    input_array = input._array
+        return number_first(sub_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._array
     refuse_grad("sub", input, other, out)
     out._array = _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array)
@@ -327,17 +314,15 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
         return call(mul, input, other, out=out)
     if out is not None:
         return mul_out(input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return _reject(mul, input, other, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return _reject(mul, input, other, out=out)
         other = operand
-    input_array = input._array
+    try:
+        input_array = input._array
+    except AttributeError:
+        return number_first(mul, _reject, input, other, out=out)
     other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
@@ -388,21 +373,16 @@ def mul_out(input, other, *, out):
     """mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mul_out, input, other, out):
         return call(mul_out, input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(mul_out, input, other, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(mul_out, input, other, out=out)
         other = operand
     try:
+        input_array = input._array
         out_array = out._array
     except AttributeError:
-        return raise_bad_argument(mul_out, input, other, out=out)
-    input_array = input._array
+        return number_first(mul_out, raise_bad_argument, input, other, out=out)
     other_array = other._array
     refuse_grad("mul", input, other, out)
     out._array = _mul_kernels[type(input_array)](input_array, other_array, out=out_array)
@@ -441,17 +421,15 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
         return call(div_Tensor, input, other, out=out)
     if out is not None:
         return div_Tensor_out(input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return _reject(div_Tensor, input, other, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return _reject(div_Tensor, input, other, out=out)
         other = operand
-    input_array = input._array
+    try:
+        input_array = input._array
+    except AttributeError:
+        return number_first(div_Tensor, _reject, input, other, out=out)
     other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
@@ -500,21 +478,16 @@ def div_Tensor_out(input, other, *, out):
     """div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(div_Tensor_out, input, other, out):
         return call(div_Tensor_out, input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(div_Tensor_out, input, other, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(div_Tensor_out, input, other, out=out)
         other = operand
     try:
+        input_array = input._array
         out_array = out._array
     except AttributeError:
-        return raise_bad_argument(div_Tensor_out, input, other, out=out)
-    input_array = input._array
+        return number_first(div_Tensor_out, raise_bad_argument, input, other, out=out)
     other_array = other._array
     refuse_grad("div", input, other, out)
     out._array = _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
@@ -531,17 +504,15 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
         return call(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
     if out is not None:
         return div_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
-    input_array = input._array
+    try:
+        input_array = input._array
+    except AttributeError:
+        return number_first(div_Tensor_mode, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
     other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
@@ -620,21 +591,16 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
     """div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(div_Tensor_mode_out, input, other, out):
         return call(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
     try:
+        input_array = input._array
         out_array = out._array
     except AttributeError:
-        return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-    input_array = input._array
+        return number_first(div_Tensor_mode_out, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
     other_array = other._array
     refuse_grad("div", input, other, out)
     out._array = _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
@@ -695,17 +661,15 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
         return call(floor_divide, input, other, out=out)
     if out is not None:
         return floor_divide_out(input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return _reject(floor_divide, input, other, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return _reject(floor_divide, input, other, out=out)
         other = operand
-    input_array = input._array
+    try:
+        input_array = input._array
+    except AttributeError:
+        return number_first(floor_divide, _reject, input, other, out=out)
     other_array = other._array
     node = None
     if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
@@ -748,21 +712,16 @@ def floor_divide_out(input, other, *, out):
     """floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(floor_divide_out, input, other, out):
         return call(floor_divide_out, input, other, out=out)
-    if type(input) is not Tensor:
-        operand = as_operand(input)
-        if operand is None:
-            return raise_bad_argument(floor_divide_out, input, other, out=out)
-        input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
             return raise_bad_argument(floor_divide_out, input, other, out=out)
         other = operand
     try:
+        input_array = input._array
         out_array = out._array
     except AttributeError:
-        return raise_bad_argument(floor_divide_out, input, other, out=out)
-    input_array = input._array
+        return number_first(floor_divide_out, raise_bad_argument, input, other, out=out)
     other_array = other._array
     refuse_grad("floor_divide", input, other, out)
     out._array = _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array)

@@ -56,7 +56,7 @@ class NodeBase:
         raise NotImplementedError(f"{type(self).__name__} has no backward formula")
 
     def needs(self, index: int) -> bool:
-        """Whether the gradient of an input is wanted. While a node runs, `next_edges` is None for those that are not."""
+        """Whether the gradient of an input is wanted. While a node runs, the others are None."""
         return self.next_edges[index] is not None
 
     def __call__(self, *grads: Any) -> Any:

@@ -13,7 +13,7 @@ from mindtorch.dispatch.methods import is_method_call
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.torch_function import handle_torch_function, overriding_arguments
 from mindtorch.dtype import dtype
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, WrappedNumber, as_operand
 
 # -------------------- conversions --------------------
 #
@@ -121,6 +121,13 @@ def raise_bad_argument(function: Callable, *args: Any, **kwargs: Any) -> Any:
     raise error or TypeError(f"{entry.base}(): the arguments are of no backend") from None
 
 
+def number_first(function: Callable, reject: Callable, input: Any, *args: Any, **kwargs: Any) -> Any:
+    """The end of a call whose first argument is no tensor: `mul(2, x)` takes a number for one, the rest is refused."""
+    if isinstance(input, Tensor) or type(input) is WrappedNumber or (operand := as_operand(input)) is None:
+        return reject(function, input, *args, **kwargs)
+    return function(operand, *args, **kwargs)
+
+
 def raise_no_overload(function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict) -> NoReturn:
     """The end of a resolver: the arguments fit none of the overloads."""
     args, kwargs = _given(function, args, kwargs)
@@ -146,6 +153,7 @@ def _given(function: Callable, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     What follows such an argument was given by keyword. `...` marks arguments that a resolver has no default for.
     """
     code = function.__code__
+    args = tuple([value._array if type(value) is WrappedNumber else value for value in args])
     names = code.co_varnames[: code.co_argcount]
     defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ())))
     kwdefaults = function.__kwdefaults__ or {}

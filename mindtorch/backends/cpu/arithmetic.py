@@ -44,6 +44,14 @@ def remainder_of_integers(a: Array, b: Array, out: Array | None = None) -> Array
     return np.remainder(a, b, out=out)
 
 
+def remainder_of_floats(a: Array, b: Array, out: Array | None = None) -> Array:
+    """As np.remainder, but a zero has the sign of the dividend."""
+    result = np.remainder(a, b)
+    if not np.all(result):
+        result = np.where(result == 0, np.copysign(result, a), result)
+    return np.positive(result, out=out)
+
+
 # -------------------- powers --------------------
 
 

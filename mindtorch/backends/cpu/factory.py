@@ -212,8 +212,10 @@ def copy(input, src, non_blocking=False):
         src = _fetched(src)
     if src.shape != input.shape:
         iterator.check_inplace_shape(input, iterator.broadcast_shapes(input.shape, src.shape))
-    if 0 in input.strides and input.size:
-        iterator.check_overlap(input, ())
+    if iterator.is_expanded(input):
+        if iterator.is_same_view(input, src):
+            return input
+        iterator.check_distinct(input)
     copy_into(input, src)
     return input
 

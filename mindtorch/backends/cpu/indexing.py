@@ -109,9 +109,13 @@ def _target(input: Array, out: Array | None) -> Array:
     return out
 
 
-def _contiguous_target(input: Array, out: Array | None) -> Array:
-    """As `_target`, for ops whose result is row-major."""
-    return input.copy() if out is None else _target(input, out)
+def _contiguous_target(input: Array, out: Array | None, *read: Array) -> Array:
+    """As `_target`, for ops whose result is row-major and lies apart from the operands that they `read`."""
+    if out is None:
+        return input.copy()
+    iterator.check_distinct(out)
+    iterator.check_apart(out, read)
+    return _target(input, out)
 
 
 # -------------------- along one dimension --------------------
@@ -141,7 +145,7 @@ def index_add(input, dim, index, source, alpha=1, out=None):
     _check_index_add(input, dim, index, source)
     if alpha != 1:
         source = source * checked_number(alpha, source.dtype)
-    target = _contiguous_target(input, out)
+    target = _contiguous_target(input, out, index, source)
     if not input.ndim:
         np.add(target, source.reshape(()), out=target)
         return target
@@ -234,7 +238,7 @@ def _scattered(input: Array, dim: int, index: Array, values: Array, out: Array |
     _check_index_dtype(index, "scatter")
     if values.dtype != input.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    target = _contiguous_target(input, out)
+    target = _contiguous_target(input, out, index, values)
     if not index.size:
         return target
     _check_same_ndim(index, input, "self")
@@ -322,6 +326,8 @@ def masked_scatter(input, mask, source, out=None):
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(mask)}")
     shape = iterator.broadcast_shapes(input.shape, mask.shape)
     if out is not None:
+        iterator.check_distinct(out)
+        iterator.check_apart(out, [mask, source])
         iterator.check_inplace_shape(input, shape)
     target = np.broadcast_to(input, shape).copy() if out is None else _target(input, out)
     mask = np.broadcast_to(mask, shape)

@@ -44,6 +44,8 @@ def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
         return deliver(np.empty(0, dtype), out)
     dim = geometry.wrap_dim(dim, parts[0].ndim)
     shape = _joined_shape(tensors, parts[0], dim)
+    if out is not None:
+        iterator.check_distinct(out)
     if out is None or iterator.needs_resize(out, shape):
         out = allocate(shape, _joined_strides(tensors, shape, dtype.itemsize), dtype)
     np.concatenate([cast(part, dtype) for part in parts], dim, out=out)
@@ -98,6 +100,8 @@ def stack(tensors, dim=0, out=None):
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
                 f"{list(tensor.shape)} at entry {place}"
             )
+    if out is None and len(shape) in (3, 4):  # the memory format of images is not kept, unlike in `cat`
+        out = np.empty((*shape[:dim], len(tensors), *shape[dim:]), _joined_dtype(tensors, None))
     key = (*(slice(None),) * dim, None)
     return cat([tensor[key] for tensor in tensors], dim, out)
 

@@ -153,7 +153,7 @@ _DIV_BY_MODE = {None: _DIV, "floor": _DIV_FLOOR, "trunc": _DIV_TRUNC}
 floor_divide = binary(_DIV_FLOOR)
 remainder = binary(
     Op(
-        loops(arithmetic.remainder_of_integers, INTEGRAL) | loops(np.remainder, FLOATS),
+        loops(arithmetic.remainder_of_integers, INTEGRAL) | loops(arithmetic.remainder_of_floats, FLOATS),
         refusals=not_implemented("remainder_cpu", BOOL, *COMPLEX),
     )
 )

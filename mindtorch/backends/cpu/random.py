@@ -334,6 +334,7 @@ def _write(input: Array, numbers: Array) -> Array:
     if input.flags.c_contiguous:
         np.copyto(input.reshape(-1), cast(numbers, input.dtype))
     else:
+        iterator.check_distinct(input)
         target = input.transpose(_fill_order(input))
         np.copyto(target, cast(numbers, input.dtype).reshape(target.shape))
     return input

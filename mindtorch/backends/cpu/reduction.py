@@ -28,7 +28,7 @@ from mindtorch.backends.cpu.softmax import (
 )
 from mindtorch.backends.cpu.sorting import sort, sort_stable, topk
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.iterator import reduced_dims
+from mindtorch.iterator import check_distinct, check_result_dtype, reduced_dims
 from mindtorch.promotion import (
     BOOL,
     COMPLEX,
@@ -116,6 +116,8 @@ def mean_dim(
     _check_mean_dtype("Input" if dtype is None else "Optional", input.dtype if dtype is None else dtype.numpy)
     if dtype is not None:
         check_out_dtype(out, dtype.numpy)
+    elif out is not None:
+        check_result_dtype(input.dtype, out.dtype)
     target = dtype.numpy if dtype is not None else input.dtype if out is None else out.dtype
     dims = reduced_dims(dim, input.ndim)
     total = quiet(add_up, as_computed(input, widened(target)), dims, keepdim)
@@ -152,6 +154,8 @@ _NO_CUMSUM = not_implemented("cumsum_out_cpu", BOOL)
 
 def cumsum(input: Array, dim: int, dtype: Dtype | None = None, out: Array | None = None) -> Array:
     """In double precision, as torch does for float32."""
+    if out is not None:
+        check_distinct(out)
     target = _sum_dtype(input, dtype, out)
     values, axis = one_dim(input, dim)
     if target == BOOL and input.ndim and input.size:

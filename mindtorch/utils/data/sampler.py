@@ -119,9 +119,7 @@ class WeightedRandomSampler(Sampler):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        yield from ops.multinomial(
-            self.weights, self.num_samples, self.replacement, generator=self.generator
-        ).tolist()
+        yield from ops.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
 
     def __len__(self) -> int:
         return self.num_samples
