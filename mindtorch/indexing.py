@@ -13,6 +13,7 @@ from mindtorch import errors, state
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
+from mindtorch.iterator import check_distinct
 from mindtorch.nested_data import read
 from mindtorch.tensor import Tensor, wrap
 
@@ -238,6 +239,7 @@ def _legacy_type(tensor: Tensor) -> str:
 def _write_view(view: Tensor, value: Any) -> None:
     shape = view._array.shape
     if not isinstance(value, Tensor) or (value.ndim == 0 and shape):
+        check_distinct(view._array)
         view.fill_(value)
         return
     if value._array.shape != shape:

@@ -291,9 +291,14 @@ def reciprocal_or_zero(value):
 
 
 def prod_backward(grad, self, result):
-    """Gradient of the product of all elements, right with zeros among them too."""
+    """Gradient of the product of all elements, right with zeros among them too.
+
+    Two zeros leave nothing of it, not even of an infinite `grad`; but a second derivative needs the way there.
+    """
     if self.ndim == 0:
         return grad.clone()
+    if not thread.grad_enabled and int((self == 0).sum()) > 1:
+        return ops.zeros_like(self)
     flat = prod_dim_backward(grad, self.reshape(-1), result, 0, False)
     return flat.reshape(self.shape)
 

@@ -32,6 +32,11 @@ class Node(NodeBase):
         for name in cls.values:
             setattr(cls, f"_saved_{name}", property(attrgetter(name)))
 
+    def name(self) -> str:
+        """Nodes that torch derives from its table end in a number; others are known by their full C++ name."""
+        own = type(self).__name__
+        return own if own[-1].isdigit() else f"torch::autograd::{own}"
+
     def _saved(self, name: str) -> Any:
         held = getattr(self, f"{name}_saved")
         if isinstance(held, list):

@@ -4,7 +4,7 @@ from mindtorch import geometry
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int64
-from mindtorch.iterator import broadcast_shapes
+from mindtorch.iterator import broadcast_shapes, check_distinct
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
 
@@ -216,6 +216,7 @@ def index_copy(input, dim, index, source):
 
 
 def index_copy_(input, dim, index, source):
+    check_distinct(input._array)
     input.transpose(0, dim)[index] = source.transpose(0, dim)
     return input
 

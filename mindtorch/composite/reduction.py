@@ -61,7 +61,7 @@ def _truth_over(reduce: Any, input: Tensor, dim: Sequence[int] | None, keepdim: 
     ndim = input.ndim
     dims = range(ndim) if dim is None else geometry.wrap_dims(dim, ndim)
     if not dims:
-        return input.ne(0).to(uint8 if input.dtype is uint8 else boolean)
+        return input.ne(0).to(uint8 if input.dtype is uint8 else boolean).contiguous()
     for each in sorted(dims, reverse=True):
         input = reduce(input, each, keepdim)
     return input

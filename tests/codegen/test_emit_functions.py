@@ -31,17 +31,15 @@ def test_a_tensor_and_a_number(tmp_path):
                 return call(mul, input, other, out=out)
             if out is not None:
                 return mul_out(input, other, out=out)
-            if type(input) is not Tensor:
-                operand = as_operand(input)
-                if operand is None:
-                    return _reject(mul, input, other, out=out)
-                input = operand
             if type(other) is not Tensor:
                 operand = as_operand(other)
                 if operand is None:
                     return _reject(mul, input, other, out=out)
                 other = operand
-            input_array = input._array
+            try:
+                input_array = input._array
+            except AttributeError:
+                return number_first(mul, _reject, input, other, out=out)
             other_array = other._array
             node = None
             if (input._edge is not None or other._edge is not None) and thread.grad_enabled:

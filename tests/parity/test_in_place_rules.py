@@ -37,6 +37,71 @@ def test_write(write, kind):
     assert_same(run)
 
 
+def _row(T):
+    return T.tensor([[1.0, 2.0, 3.0]])
+
+
+SHARED_WRITES = {
+    "index_add_": lambda t, T: t.index_add_(0, T.tensor([0]), _row(T)),
+    "index_copy_": lambda t, T: t.index_copy_(0, T.tensor([0]), _row(T)),
+    "scatter_ of a tensor": lambda t, T: t.scatter_(0, T.tensor([[0]]), _row(T)),
+    "scatter_ of a number": lambda t, T: t.scatter_(0, T.tensor([[0]]), 1),
+    "scatter_add_": lambda t, T: t.scatter_add_(0, T.tensor([[0]]), _row(T)),
+    "cumsum_": lambda t, T: t.cumsum_(0),
+    "random_": lambda t, T: t.random_(),
+    "random_ below": lambda t, T: t.random_(5),
+    "normal_": lambda t, T: t.normal_(),
+    "uniform_": lambda t, T: t.uniform_(),
+    "bernoulli_": lambda t, T: t.bernoulli_(),
+    "exponential_": lambda t, T: t.exponential_(),
+    "fill_ with a number": lambda t, T: t.fill_(3),
+    "fill_ with a tensor": lambda t, T: t.fill_(T.tensor(3)),
+    "t[..., :3] = number": lambda t, T: t.__setitem__((..., slice(None, 3)), 3.0),
+    "t[mask] = number": lambda t, T: t.__setitem__(T.tensor([[True, False, True], [False, True, True]]), 3),
+    "masked_fill_": lambda t, T: t.masked_fill_(T.tensor([True, False, True]), 3),
+    "masked_scatter_": lambda t, T: t.masked_scatter_(T.tensor([True, False, True]), T.arange(9.0)),
+    "copy_ of the same view": lambda t, T: t.copy_(t[:]),
+    "t[:][:] = t": lambda t, T: t[:].__setitem__(slice(None), t),
+    "copy_": lambda t, T: t.copy_(t.clone()),
+    "addmm_": lambda t, T: t.addmm_(T.ones(2, 2), T.ones(2, 3)),
+    "cumsum into": lambda t, T: T.cumsum(T.ones(2, 3), 0, out=t),
+    "cat into": lambda t, T: T.cat([_row(T), _row(T)], out=t),
+    "gather into": lambda t, T: T.gather(T.ones(2, 3), 0, T.tensor([[0, 1, 0], [0, 0, 0]]), out=t),
+    "index_select into": lambda t, T: T.index_select(T.ones(2, 3), 0, T.tensor([0, 1]), out=t),
+    "mm into": lambda t, T: T.mm(T.ones(2, 3), T.ones(3, 3), out=t),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Use of masked_fill_")
+@pytest.mark.parametrize("write", SHARED_WRITES)
+def test_write_to_an_expanded_tensor(write):
+    def run(T):
+        t = T.zeros(1, 3).expand(2, 3)
+        SHARED_WRITES[write](t, T)
+        return t
+
+    assert_same(run)
+
+
+WRITES_FROM_THEMSELVES = {
+    "scatter_": lambda t, T: t.scatter_(0, T.tensor([0]), t[1:]),
+    "scatter_ by itself": lambda t, T: t.scatter_(0, t, 1),
+    "index_add_": lambda t, T: t.index_add_(0, T.tensor([0]), t[1:]),
+    "masked_scatter_": lambda t, T: t.masked_scatter_(t > 0, t),
+    "gather": lambda t, T: T.gather(t, 0, T.tensor([1, 0]), out=t),
+    "index_select": lambda t, T: T.index_select(t, 0, T.tensor([1, 0]), out=t),
+    "cat": lambda t, T: T.cat([t[1:], t[:1]], out=t),
+}
+
+
+@pytest.mark.parametrize("write", WRITES_FROM_THEMSELVES)
+def test_write_of_what_is_read(write):
+    def run(T):
+        return WRITES_FROM_THEMSELVES[write](T.tensor([0, 1]), T)
+
+    assert_same(run)
+
+
 INFERENCE = {
     "recorded outside": lambda t, T: (t + 1).requires_grad,
     "detach": lambda t, T: t.detach().is_inference(),
@@ -102,5 +167,23 @@ def test_atan2_at_the_origin():
         x = T.zeros(2, requires_grad=True)
         T.atan2(x, x).sum().backward()
         return x.grad
+
+    assert_same(run)
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.0, 3.0], [0.0, 2.0, 3.0], [0.0, 0.0, 0.0]])
+def test_prod_with_zeros_below_a_division(values):
+    def run(T):
+        x = T.tensor(values, requires_grad=True)
+        (2 / x.prod()).backward()
+        return x.grad
+
+    assert_same(run)
+
+
+def test_name_of_the_node_of_a_copy():
+    def run(T):
+        y = T.zeros(3).copy_(T.ones(3, requires_grad=True))
+        return y.grad_fn.name(), type(y.grad_fn).__name__
 
     assert_same(run)

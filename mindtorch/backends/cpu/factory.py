@@ -243,6 +243,8 @@ def fill(input, value, out=None):
             raise RuntimeError(
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
             )
+        if out is input:
+            iterator.check_distinct(out)
         value = value.item()
     target = new_like(input) if out is None else _resized(out, input.shape)
     if type(value) is float and target.dtype.kind == "f" and -_ALWAYS_FITS < value < _ALWAYS_FITS:

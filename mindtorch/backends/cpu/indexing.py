@@ -127,6 +127,9 @@ def index_select(input, dim, index, out=None):
     if index.dtype not in _INDEX_DTYPES:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     _check_same_result("index_select", input, out)
+    if out is not None:
+        iterator.check_distinct(out)
+        iterator.check_apart(out, [input, index])
     dim = geometry.wrap_dim(dim, input.ndim)
     if not input.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
@@ -203,6 +206,9 @@ def _range_error(index: Array, dim: int, extent: int) -> RuntimeError:
 def gather(input, dim, index, sparse_grad=False, out=None):
     dim = geometry.wrap_dim(dim, input.ndim)
     _check_index_dtype(index, "gather")
+    if out is not None:
+        iterator.check_distinct(out)
+        iterator.check_apart(out, [input, index])
     if not index.size:
         return deliver_same(np.empty(index.shape, input.dtype), out)
     _check_same_ndim(index, input, "input")
@@ -327,7 +333,6 @@ def masked_scatter(input, mask, source, out=None):
     shape = iterator.broadcast_shapes(input.shape, mask.shape)
     if out is not None:
         iterator.check_distinct(out)
-        iterator.check_apart(out, [mask, source])
         iterator.check_inplace_shape(input, shape)
     target = np.broadcast_to(input, shape).copy() if out is None else _target(input, out)
     mask = np.broadcast_to(mask, shape)

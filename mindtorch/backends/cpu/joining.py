@@ -46,6 +46,7 @@ def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
     shape = _joined_shape(tensors, parts[0], dim)
     if out is not None:
         iterator.check_distinct(out)
+        iterator.check_apart(out, tensors)
     if out is None or iterator.needs_resize(out, shape):
         out = allocate(shape, _joined_strides(tensors, shape, dtype.itemsize), dtype)
     np.concatenate([cast(part, dtype) for part in parts], dim, out=out)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import iterator
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same, deliver
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name, times
@@ -54,6 +55,7 @@ def _check_mm(input: Array, mat2: Array, out: Array | None) -> None:
     if input.dtype != mat2.dtype:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {c_name(input)} != {c_name(mat2)}")
     _check_numbers("addmm_impl_cpu_", input, mat2, out)
+    _check_distinct(out)
 
 
 def _check_matrix_shapes(mat1: Array, mat2: Array) -> None:
@@ -68,6 +70,11 @@ def _check_numbers(kernel: str, a: Array, b: Array, out: Array | None) -> None:
     check_same(a, out)
     if a.dtype.kind == "b" and a.size and b.size:
         raise not_implemented(kernel, a)
+
+
+def _check_distinct(out: Array | None) -> None:
+    if out is not None:
+        iterator.check_distinct(out)
 
 
 def mv(input, vec, out=None):
@@ -149,6 +156,7 @@ def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
     shape = (mat1.shape[0], mat2.shape[1])
     _check_addend(input, shape, out)
     _check_numbers("addmm_impl_cpu_", mat1, mat2, out)
+    _check_distinct(out)
     return _sum_with(_dot, input, mat1, mat2, beta, alpha, out)
 
 

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch import geometry, iterator
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name
 from mindtorch.backends.cpu.fused import fused_multiply_add
 from mindtorch.backends.cpu.normal import BLOCK, combine, normal_from_pairs, points, radii, transform_blocks
 from mindtorch.dtype import bfloat16, float16, float32, float64
 from mindtorch.generator import Generator, Window, default_generator
-from mindtorch.iterator import needs_resize
 from mindtorch.lazy import lazy
 
 lapack = lazy("scipy.linalg.lapack")
@@ -212,7 +211,7 @@ def bernoulli_tensor(input, p, generator=None):
 
 
 def bernoulli(input, generator=None, out=None):
-    if out is None or needs_resize(out, input.shape):
+    if out is None or iterator.needs_resize(out, input.shape):
         out = np.empty(input.shape, input.dtype if out is None else out.dtype)
     return bernoulli_tensor(out, input, generator)
 

@@ -117,7 +117,7 @@ def mean_dim(
     if dtype is not None:
         check_out_dtype(out, dtype.numpy)
     elif out is not None:
-        check_result_dtype(input.dtype, out.dtype)
+        check_result_dtype(real_of(input.dtype), out.dtype)
     target = dtype.numpy if dtype is not None else input.dtype if out is None else out.dtype
     dims = reduced_dims(dim, input.ndim)
     total = quiet(add_up, as_computed(input, widened(target)), dims, keepdim)
