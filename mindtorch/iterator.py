@@ -144,6 +144,11 @@ def needs_resize(out: Any, shape: Shape) -> bool:
 def check_overlap(out: Any, inputs: Sequence[Any]) -> None:
     """Refuses to write to memory that stands for several elements, or for other elements of an input."""
     check_distinct(out)
+    check_shared(out, inputs)
+
+
+def check_shared(out: Any, inputs: Sequence[Any]) -> None:
+    """Refuses to write to memory that stands for other elements of an input."""
     for operand in inputs:
         if operand is not out and _overlap(out, operand) and _extent(out) != _extent(operand):
             raise _memory_shared()
@@ -155,6 +160,17 @@ def check_distinct(out: Any) -> None:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
+        )
+
+
+def warn_if_expanded(out: Any, op: str, assignment: str) -> None:
+    """Some ops only warn of writing to memory that stands for several elements."""
+    if is_expanded(out):
+        warnings.warn(
+            f"Use of {op} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+            f"operation. This also applies to advanced indexing e.g. {assignment}",
+            UserWarning,
+            stacklevel=4,
         )
 
 

@@ -459,6 +459,7 @@ def truth_dims(make):
     yield call(make(2, 0, 3), (1,))
     yield call(make(2, 3, 4, layout="permuted"), [0, -1], True)
     yield call(make(3, 4, layout="transposed"), dim=(1,), keepdim=True)
+    yield call(make(2, 3, 4, layout="permuted"), [], True)
 
 
 @samples
@@ -855,6 +856,8 @@ def stack(make):
     yield call([make(2, 3), make(2, 3)])
     yield call([make(2, 3), make(2, 3, layout="offset")], -1)
     yield call([make(), make()])
+    for shape in [(2, 1, 3), (2, 3, 4), (1, 2, 3)]:
+        yield call([make(*shape, layout="permuted"), make(*shape, layout="permuted")])
 
 
 @samples

@@ -58,6 +58,7 @@ SHARED_WRITES = {
     "fill_ with a tensor": lambda t, T: t.fill_(T.tensor(3)),
     "t[..., :3] = number": lambda t, T: t.__setitem__((..., slice(None, 3)), 3.0),
     "t[mask] = number": lambda t, T: t.__setitem__(T.tensor([[True, False, True], [False, True, True]]), 3),
+    "t[indices] = tensor": lambda t, T: t.__setitem__(T.tensor([0]), _row(T)),
     "masked_fill_": lambda t, T: t.masked_fill_(T.tensor([True, False, True]), 3),
     "masked_scatter_": lambda t, T: t.masked_scatter_(T.tensor([True, False, True]), T.arange(9.0)),
     "copy_ of the same view": lambda t, T: t.copy_(t[:]),
@@ -72,7 +73,6 @@ SHARED_WRITES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:Use of masked_fill_")
 @pytest.mark.parametrize("write", SHARED_WRITES)
 def test_write_to_an_expanded_tensor(write):
     def run(T):

@@ -329,3 +329,24 @@ def test_long_sums_are_accurate():
     actual = reduction.sum_dim(x.numpy(), [0])
     assert np.allclose(actual, expected, rtol=1e-6)
     assert np.allclose(reduction.cumsum(x.numpy(), 0)[-1], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("divisor", [3.0, -3.0, float("inf"), -float("inf"), 0.0])
+def test_sign_of_a_zero_remainder(divisor):
+    values = [6.0, -6.0, 0.0, -0.0, 5.0, -5.0]
+    for dtype in ("float16", "bfloat16", "float32", "float64"):
+        own, expected = (
+            T.remainder(T.tensor(values, dtype=getattr(T, dtype)), divisor).tolist() for T in (mindtorch, torch)
+        )
+        assert list(map(str, own)) == list(map(str, expected)), dtype
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_mean_into_integers(shape, dtype):
+    def text(T):
+        with pytest.raises(RuntimeError) as error:
+            T.mean(T.zeros(shape, dtype=getattr(T, dtype)), 0, out=T.zeros(0, dtype=T.int64))
+        return str(error.value)
+
+    assert text(mindtorch) == text(torch)

@@ -47,9 +47,9 @@ def remainder_of_integers(a: Array, b: Array, out: Array | None = None) -> Array
 def remainder_of_floats(a: Array, b: Array, out: Array | None = None) -> Array:
     """As np.remainder, but a zero has the sign of the dividend."""
     result = np.remainder(a, b)
-    if not np.all(result):
+    if np.count_nonzero(result) != result.size:
         result = np.where(result == 0, np.copysign(result, a), result)
-    return np.positive(result, out=out)
+    return result if out is None else np.positive(result, out=out)
 
 
 # -------------------- powers --------------------

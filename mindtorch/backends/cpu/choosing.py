@@ -158,23 +158,11 @@ def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | N
     if out is None:
         out = np.array(np.broadcast_to(input, shape), order="C")
     else:
-        _check_fillable(out, mask)
+        iterator.warn_if_expanded(out, "masked_fill_", "tensor[mask] = scalar")
+        iterator.check_shared(out, [mask])
         iterator.check_inplace_shape(out, shape)
     np.copyto(out, _fill_value(value, input.dtype), where=mask)
     return out
-
-
-def _check_fillable(out: Array, mask: Array) -> None:
-    """One number for all makes no difference between the elements at one place, so torch only warns."""
-    if not iterator.is_expanded(out):
-        iterator.check_overlap(out, [mask])
-        return
-    warnings.warn(
-        "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
-        "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
-        UserWarning,
-        stacklevel=4,
-    )
 
 
 def _fill_value(value: Array | Number, dtype: np.dtype[Any]) -> Array:

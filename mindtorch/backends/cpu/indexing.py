@@ -58,7 +58,11 @@ def index(input, indices, out=None):
 
 
 def index_put(input, indices, values, accumulate=False, out=None):
+    if out is input:
+        iterator.warn_if_expanded(out, "index_put_", "tensor[indices] = tensor")
     if values.size == 1 and not accumulate and _is_one_mask(indices):
+        if out is input:
+            iterator.warn_if_expanded(out, "masked_fill_", "tensor[mask] = scalar")
         values = checked_number(values.item(), input.dtype)
     elif out is input:
         iterator.check_apart(out, [values, *(index for index in indices if index is not None)])

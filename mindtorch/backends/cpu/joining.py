@@ -101,8 +101,10 @@ def stack(tensors, dim=0, out=None):
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
                 f"{list(tensor.shape)} at entry {place}"
             )
-    if out is None and len(shape) in (3, 4):  # the memory format of images is not kept, unlike in `cat`
-        out = np.empty((*shape[:dim], len(tensors), *shape[dim:]), _joined_dtype(tensors, None))
+    if len(shape) in (3, 4):  # the memory format of images is not kept, unlike in `cat`
+        dtype, size = _joined_dtype(tensors, out), (*shape[:dim], len(tensors), *shape[dim:])
+        if out is None or iterator.needs_resize(out, size):
+            out = np.empty(size, dtype)
     key = (*(slice(None),) * dim, None)
     return cat([tensor[key] for tensor in tensors], dim, out)
 
