@@ -69,6 +69,7 @@ class Function:
     passed_to_out: str
     generator_function: str | None
     passed_to_generator: str
+    has_no_derivative: bool
     refused_operands: str | None
     marks_requires_grad: bool
     explained: str
@@ -113,6 +114,7 @@ def function_of(model: Model, op: Op) -> Function:
         passed_to_out=signature_of(model, out, public=False).passed if out else "",
         generator_function=function_name(model, twin) if twin else None,
         passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
+        has_no_derivative=model.derivative_of(op) is None,
         refused_operands=refused_operands(model, op) if op.kind == "out" else None,
         marks_requires_grad=takes_requires_grad(op),
         explained=_explained(op, name, signature) if public else "",

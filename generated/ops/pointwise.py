@@ -4778,6 +4778,8 @@ def bitwise_not_(input):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_not_, input)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
     _bitwise_not_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     return input
@@ -4823,6 +4825,8 @@ def bitwise_and__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_and__Tensor, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
     _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     return input
@@ -4887,6 +4891,8 @@ def bitwise_and__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_and__Scalar, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
     _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     return input
@@ -4948,6 +4954,8 @@ def bitwise_or__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_or__Tensor, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
     _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     return input
@@ -5012,6 +5020,8 @@ def bitwise_or__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_or__Scalar, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
     _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     return input
@@ -5073,6 +5083,8 @@ def bitwise_xor__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor__Tensor, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
     _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     return input
@@ -5137,6 +5149,8 @@ def bitwise_xor__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor__Scalar, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
     _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     return input
