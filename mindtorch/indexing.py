@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors, state
+from mindtorch.autograd.history import check_inplace, edge_of
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.iterator import check_distinct
 from mindtorch.nested_data import read
+from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap
 
 # A sequence at least this long is always a list of indices, not a subscript that was written as a list.
@@ -239,6 +241,8 @@ def _legacy_type(tensor: Tensor) -> str:
 def _write_view(view: Tensor, value: Any) -> None:
     shape = view._array.shape
     if not isinstance(value, Tensor) or (value.ndim == 0 and shape):
+        if thread.grad_enabled and edge_of(view) is not None:
+            check_inplace(view)
         check_distinct(view._array)
         view.fill_(value)
         return

@@ -7,6 +7,10 @@ from tests.parity.programs import assert_same, sample
 WRITES = {
     **{f"{name}_(1)": (lambda t, T, name=name: getattr(t, f"{name}_")(1)) for name in "eq ne lt le gt ge".split()},
     **{f"{name}_(b)": (lambda t, T, name=name: getattr(t, f"{name}_")(t * 2)) for name in "eq ne lt le gt ge".split()},
+    **{
+        f"{name}_(b)": (lambda t, T, name=name: getattr(t, f"{name}_")(t > 0)) for name in ("logical_and", "logical_or")
+    },
+    "logical_not_": lambda t, T: t.logical_not_(),
     "copy_(2)": lambda t, T: t.copy_(2),
     "copy_(True)": lambda t, T: t.copy_(True),
     "t[:] = t * 2": lambda t, T: t.__setitem__(slice(None), t.clone()),
