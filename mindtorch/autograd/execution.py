@@ -31,9 +31,11 @@ _sum_kernels = kernel_table("sum.dim_IntList")
 
 # Note [Sums of gradients]: a tensor that is used many times (the weights of a recurrent network) gets many gradients,
 # and for small ones an addition costs mostly the call. They wait, and are summed together, in the order in which they
-# came: adding up the rows of a matrix is the same as adding them one by one.
+# came: adding up the rows of a matrix is the same as adding them one by one. Of large ones a sum is made once, and what
+# follows is added to it in place.
 _SMALL = 512  # elements
 _MOST_WAITING = 128
+_OWN_SUM = ()  # in the place of what waits: nothing does, and the gradient is a sum that was made here
 _SUMMED = (np.dtype("float32"), np.dtype("float64"))
 
 
@@ -181,13 +183,13 @@ def _run(task: Pass) -> None:
     nodes, incoming, reachable, keep_graph = task.nodes, task.incoming, task.wanted, task.keep_graph
     watched = state.anomaly_enabled or reachable is not None
     add = _add_recorded if _thread.grad_enabled or state.interceptors else _add
-    arrived: dict[Any, list] = {}  # node -> the gradients of its outputs so far, and those that wait
+    arrived: dict[Any, list] = {}  # node -> the gradients of its outputs so far, and what waits
     ready: list[Any] = []  # leaves for which all gradients have come
     while nodes:
         node = nodes.pop()
         slots = arrived.pop(node, None) or [None] * len(node.input_metadata) + [None]
         if slots[-1]:
-            slots[0] = _sum(slots[0], slots[-1])
+            _settle(slots)
         if watched or node.hooked:
             results = _run_watched(task, node, slots[:-1])
             if results is None:
@@ -233,16 +235,22 @@ def _received(slots: list | None) -> list:
     """The gradient for a leaf, as the only element of a list that nobody else has."""
     if slots is None:
         return [None]
-    return [_sum(slots[0], slots[-1])] if slots[-1] else slots[:1]
+    _settle(slots)
+    return slots[:1]
 
 
-def _sum(first: Tensor, waiting: list) -> Tensor:
-    """The sum of small gradients of one shape and dtype."""
+def _settle(slots: list) -> None:
+    """Sum up what waits: small gradients of one shape and dtype."""
+    first, waiting = slots[0], slots[-1]
+    if not waiting:
+        return
     kind = type(first._array)
     if len(waiting) == 1:
-        return wrap(_add_kernels[kind](first._array, waiting[0]._array))
-    arrays = [first._array, *[grad._array for grad in waiting]]
-    return wrap(_sum_kernels[kind](_stack_kernels[kind](arrays, 0), (0,), False, None))
+        total = _add_kernels[kind](first._array, waiting[0]._array)
+    else:
+        arrays = [first._array, *[grad._array for grad in waiting]]
+        total = _sum_kernels[kind](_stack_kernels[kind](arrays, 0), (0,), False, None)
+    slots[0], slots[-1] = wrap(total), None
 
 
 def _slots(metadata: tuple, output_nr: int, grad: Tensor) -> list:
@@ -263,16 +271,21 @@ def _add(slots: list, output_nr: int, grad: Tensor) -> None:
     array, other = slots[output_nr]._array, grad._array
     kind = type(array)
     waiting = slots[-1]
-    if waiting:
+    if type(other) is not kind:
+        _settle(slots)
+        _add_recorded(slots, output_nr, grad)
+        slots[-1] = None
+    elif waiting is _OWN_SUM:
+        _add_kernels[kind](array, other, 1, array)
+    elif waiting:
         waiting.append(grad)
         if len(waiting) == _MOST_WAITING:
-            slots[0], slots[-1] = _sum(slots[0], waiting), []
-    elif type(other) is not kind:
-        _add_recorded(slots, output_nr, grad)
+            _settle(slots)
     elif len(slots) == 2 and array.size <= _SMALL and array.dtype is other.dtype and array.dtype in _SUMMED:
         slots[-1] = [grad]
     else:
         slots[output_nr] = wrap(_add_kernels[kind](array, other))
+        slots[-1] = _OWN_SUM if len(slots) == 2 else None
 
 
 def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:

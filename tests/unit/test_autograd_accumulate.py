@@ -175,3 +175,38 @@ def test_assigning_a_gradient(value, error, text):
     x.grad = torch.ones(3)
     del x.grad
     assert x.grad is None
+
+
+class Sparse(torch.autograd.Function):
+    """The identity, with a sparse gradient."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.to_sparse()
+
+
+@pytest.mark.parametrize("size", [3, 1000])  # small gradients wait to be summed together, large ones don't
+@pytest.mark.parametrize("place", range(4))
+def test_gradients_of_a_tensor_used_often(size, place):
+    x = torch.ones(size, requires_grad=True)
+    total = torch.zeros(size)
+    for number in range(4):  # backward takes the last use first
+        total = total + (Sparse.apply(x) if number == place else x) * (number + 1)
+    total.sum().backward()
+    assert x.grad.to_dense().tolist() == [10.0] * size
+
+
+def test_large_gradients_are_summed_in_place():
+    """The first sum makes a tensor of its own; none of the gradients that were added up is written to."""
+    x = torch.ones(1000, requires_grad=True)
+    seen = []
+    uses = [x * factor for factor in (1.0, 2.0, 3.0, 4.0)]
+    for use in uses:
+        use.register_hook(seen.append)
+    torch.stack(uses).sum().backward()
+    assert x.grad.tolist() == [10.0] * 1000
+    assert all(grad.tolist() == [1.0] * 1000 for grad in seen)
