@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen.emit import emit_all
-from codegen.errors import InvalidInput
-from codegen.load import load
-from codegen.render import format_files
-from codegen.statistics import notes, statistics
-from codegen.tree import apply, compare, diff
+from .emit import emit_all
+from .errors import InvalidInput
+from .load import load
+from .render import format_files
+from .statistics import notes, statistics
+from .tree import apply, compare, diff
 
 ROOT = Path(__file__).parent.parent
 

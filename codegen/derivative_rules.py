@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Callable
 
-from codegen.derivatives import DerivativeEntry
-from codegen.errors import Problems
-from codegen.model import Formula, Location
-from codegen.yaml_source import Scalar
+from .derivatives import DerivativeEntry
+from .errors import Problems
+from .model import Formula, Location
+from .yaml_source import Scalar
 
 
 def check(entries: list[DerivativeEntry], problems: Problems) -> None:

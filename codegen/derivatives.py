@@ -6,15 +6,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codegen.entries import Checker, read_entries
-from codegen.errors import Problems, did_you_mean
-from codegen.formula import Role, read_formula
-from codegen.kernels import HandWritten
-from codegen.keys import DERIVATIVE_KEYS, FORMS
-from codegen.model import Derivative, Formula, FunctionSchema, Op
-from codegen.ops import OpEntry
-from codegen.scope import Scope, output_names, python_names
-from codegen.yaml_source import Mapping, Node, Scalar, Sequence
+from .entries import Checker, read_entries
+from .errors import Problems, did_you_mean
+from .formula import Role, read_formula
+from .kernels import HandWritten
+from .keys import DERIVATIVE_KEYS, FORMS
+from .model import Derivative, Formula, FunctionSchema, Op
+from .ops import OpEntry
+from .scope import Scope, output_names, python_names
+from .yaml_source import Mapping, Node, Scalar, Sequence
 
 
 @dataclass(frozen=True, slots=True)

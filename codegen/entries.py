@@ -6,9 +6,9 @@ import keyword
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from codegen.errors import Problems, did_you_mean
-from codegen.keys import BACKENDS, FORMS, Form, Key
-from codegen.yaml_source import Mapping, Node, Scalar, Sequence, read_yaml
+from .errors import Problems, did_you_mean
+from .keys import BACKENDS, FORMS, Form, Key
+from .yaml_source import Mapping, Node, Scalar, Sequence, read_yaml
 
 
 def read_entries(path: Path, problems: Problems) -> Iterator[Mapping]:

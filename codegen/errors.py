@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from codegen.model import Location
+from .model import Location
 
 
 @dataclass(frozen=True, slots=True)

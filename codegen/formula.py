@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from codegen.errors import Problems, did_you_mean
-from codegen.model import Argument, Formula, FormulaKind, SavedValue, Span
-from codegen.scope import BUILTINS, Helper, Scope, python_names
-from codegen.yaml_source import Scalar
+from .errors import Problems, did_you_mean
+from .model import Argument, Formula, FormulaKind, SavedValue, Span
+from .scope import BUILTINS, Helper, Scope, python_names
+from .yaml_source import Scalar
 
 Role = Literal["backward", "forward", "when"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from codegen.keys import BACKENDS, DERIVATIVE_KEYS, FORMULA_KEYS, OP_KEYS, Key
+from .keys import BACKENDS, DERIVATIVE_KEYS, FORMULA_KEYS, OP_KEYS, Key
 
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 

@@ -12,11 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from codegen.errors import Problems
-from codegen.keys import BACKENDS, FAMILIES
-from codegen.model import FunctionSchema, Kernel, Location
-from codegen.scope import Helper
-from codegen.yaml_source import read_text
+from .errors import Problems
+from .keys import BACKENDS, FAMILIES
+from .model import FunctionSchema, Kernel, Location
+from .scope import Helper
+from .yaml_source import read_text
 
 BACKEND_ROOT = "mindtorch/backends"
 COMPOSITE_ROOT = "mindtorch/composite"

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from codegen.derivatives import DerivativeEntry, DerivativeReader
-from codegen.errors import Problems
-from codegen.kernels import HandWritten, read_hand_written
-from codegen.model import Model, Op
-from codegen.ops import OpEntry, read_ops
-from codegen.validate import validate
+from .derivatives import DerivativeEntry, DerivativeReader
+from .errors import Problems
+from .kernels import HandWritten, read_hand_written
+from .model import Model, Op
+from .ops import OpEntry, read_ops
+from .validate import validate
 
 OPS_FILE = "ops.yaml"
 DERIVATIVES_FILE = "derivatives.yaml"

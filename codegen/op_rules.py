@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from codegen.errors import Problems, did_you_mean
-from codegen.kernels import HandWritten, composite_file, expected_parameters, kernel_file
-from codegen.keys import INPLACE_OPERATORS
-from codegen.model import Alias, FunctionSchema, Kernel, Location, Op
-from codegen.ops import OpEntry
-from codegen.yaml_source import Mapping, Scalar
+from .errors import Problems, did_you_mean
+from .kernels import HandWritten, composite_file, expected_parameters, kernel_file
+from .keys import INPLACE_OPERATORS
+from .model import Alias, FunctionSchema, Kernel, Location, Op
+from .ops import OpEntry
+from .yaml_source import Mapping, Scalar
 
 DENSE_BACKENDS = frozenset(("CPU", "NPU"))
 

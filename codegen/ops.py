@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from codegen.entries import Checker, read_entries
-from codegen.errors import Problems
-from codegen.keys import INPLACE_OPERATORS, OP_KEYS
-from codegen.model import FunctionSchema, Op, View
-from codegen.schema import read_schema
-from codegen.variants import inplace_schema, out_schema
-from codegen.yaml_source import Mapping, Node, Scalar
+from .entries import Checker, read_entries
+from .errors import Problems
+from .keys import INPLACE_OPERATORS, OP_KEYS
+from .model import FunctionSchema, Op, View
+from .schema import read_schema
+from .variants import inplace_schema, out_schema
+from .yaml_source import Mapping, Node, Scalar
 
 
 @dataclass(frozen=True, slots=True)

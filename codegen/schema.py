@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from codegen.errors import Problems, did_you_mean
-from codegen.model import Alias, Argument, BaseType, FunctionSchema, ListType, Location, OptionalType, Return, Type
-from codegen.yaml_source import Scalar
+from .errors import Problems, did_you_mean
+from .model import Alias, Argument, BaseType, FunctionSchema, ListType, Location, OptionalType, Return, Type
+from .yaml_source import Scalar
 
 BASE_TYPES = frozenset(
     "Tensor Scalar int SymInt float bool SymBool str complex ScalarType Layout Device DeviceIndex MemoryFormat"

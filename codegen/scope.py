@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from codegen.model import FunctionSchema
+from .model import FunctionSchema
 
 BUILTINS = frozenset("abs bool enumerate float int isinstance len list max min range reversed slice tuple zip".split())
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from codegen.emit.stubs import is_written
-from codegen.errors import did_you_mean
-from codegen.kernels import kernel_file
-from codegen.model import Model, Op
+from .emit.stubs import is_written
+from .errors import did_you_mean
+from .kernels import kernel_file
+from .model import Model, Op
 
 
 def statistics(model: Model) -> str:

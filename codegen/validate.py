@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from codegen import derivative_rules, op_rules
-from codegen.derivatives import DerivativeEntry
-from codegen.errors import Problems
-from codegen.kernels import HandWritten
-from codegen.ops import OpEntry
+from . import derivative_rules, op_rules
+from .derivatives import DerivativeEntry
+from .errors import Problems
+from .kernels import HandWritten
+from .ops import OpEntry
 
 
 def validate(

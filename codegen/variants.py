@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from string import ascii_lowercase
 
-from codegen.model import Alias, Argument, FunctionSchema, Location, Return
+from .model import Alias, Argument, FunctionSchema, Location, Return
 
 _TENSOR_OPTIONS = ("dtype", "layout", "device", "pin_memory")
 

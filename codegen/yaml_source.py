@@ -14,8 +14,8 @@ from typing import TypeAlias, TypeGuard, cast
 
 import yaml
 
-from codegen.errors import Problems
-from codegen.model import Location
+from .errors import Problems
+from .model import Location
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH = 10

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from codegen.emit import (
+from ..json_schema import json_schemas
+from ..model import Model
+from . import (
     docs,
     forward_ad,
     functions_index,
@@ -16,8 +18,6 @@ from codegen.emit import (
     stubs,
     type_stubs,
 )
-from codegen.json_schema import json_schemas
-from codegen.model import Model
 
 _EMITTERS = (ops, nodes, forward_ad, stubs, schemas, registry, methods, functions_index, return_types, type_stubs, docs)
 

@@ -5,9 +5,9 @@ Each is a test that costs next to nothing and is false for the values that nearl
 
 from __future__ import annotations
 
-from codegen.emit.signatures import is_int_list, variadic_argument
-from codegen.model import Argument, ListType, Op
-from codegen.render import tuple_of
+from ..model import Argument, ListType, Op
+from ..render import tuple_of
+from .signatures import is_int_list, variadic_argument
 
 # By schema type: the types that need no conversion, and the function that converts all others.
 _PLAIN = {

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit.names import function_name
-from codegen.emit.nodes import derivatives_of
-from codegen.model import Argument, Derivative, Formula, Model
-from codegen.render import python_module, render, tuple_of, used_names
+from ..model import Argument, Derivative, Formula, Model
+from ..render import python_module, render, tuple_of, used_names
+from .names import function_name
+from .nodes import derivatives_of
 
 _FORMULAS = "mindtorch.autograd.formulas"
 IMPORTS = {"ops": "mindtorch.dispatch", "conj": _FORMULAS}

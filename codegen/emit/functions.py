@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.emit.conversions import conversions, fails_when_number, takes_number, tensor_checks
-from codegen.emit.names import array_name, comma_separated, function_name, kernel_table, root_of
-from codegen.emit.recording import Recording, recording_of, refused_operands
-from codegen.emit.signatures import (
+from ..kernels import composite_file
+from ..model import Argument, Model, Op
+from ..render import tuple_of
+from .conversions import conversions, fails_when_number, takes_number, tensor_checks
+from .names import array_name, comma_separated, function_name, kernel_table, root_of
+from .recording import Recording, recording_of, refused_operands
+from .signatures import (
     Signature,
     generator_twin,
     has_reject,
@@ -16,9 +19,6 @@ from codegen.emit.signatures import (
     signature_of,
     takes_requires_grad,
 )
-from codegen.kernels import composite_file
-from codegen.model import Argument, Model, Op
-from codegen.render import tuple_of
 
 # What an out= tensor already decides, so that an out= function does not take it.
 _TENSOR_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))

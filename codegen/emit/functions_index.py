@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.emit.names import visible_overloads
-from codegen.model import Model
-from codegen.render import header, render
+from ..model import Model
+from ..render import header, render
+from .names import visible_overloads
 
 
 def emit(model: Model) -> dict[str, str]:

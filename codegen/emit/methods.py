@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.emit.names import function_name, visible_overloads
-from codegen.emit.resolvers import serves_operators
-from codegen.emit.signatures import Signature, signature_of
-from codegen.model import Model, Op
-from codegen.render import python_module, render
+from ..model import Model, Op
+from ..render import python_module, render
+from .names import function_name, visible_overloads
+from .resolvers import serves_operators
+from .signatures import Signature, signature_of
 
 IMPORTS = {
     "extend_tensor": "mindtorch.tensor",

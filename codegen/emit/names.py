@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codegen.model import Argument, Model, Op
+from ..model import Argument, Model, Op
 
 
 def root_of(model: Model, op: Op) -> Op:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.model import Derivative, Formula, Model
-from codegen.render import python_module, render, tuple_of
+from ..model import Derivative, Formula, Model
+from ..render import python_module, render, tuple_of
 
 IMPORTS = {
     "Node": "mindtorch.autograd.node",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.emit.functions import Function, function_of
-from codegen.emit.names import visible_overloads
-from codegen.emit.resolvers import Resolver, resolver_of
-from codegen.model import Model
-from codegen.render import python_module, render
+from ..model import Model
+from ..render import python_module, render
+from .functions import Function, function_of
+from .names import visible_overloads
+from .resolvers import Resolver, resolver_of
 
 # The names that generated functions use, and where they come from.
 IMPORTS = {

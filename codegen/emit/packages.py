@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from codegen.render import header, render
+from ..render import header, render
 
 _PURPOSES = {
     "forward_ad": "Forward-mode derivatives, one function per op.",

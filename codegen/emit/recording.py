@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.emit.names import array_name, comma_separated, edge_name
-from codegen.model import Argument, Derivative, Formula, Model, Op, SavedUse
-from codegen.render import tuple_of
+from ..model import Argument, Derivative, Formula, Model, Op, SavedUse
+from ..render import tuple_of
+from .names import array_name, comma_separated, edge_name
 
 
 @dataclass(frozen=True, slots=True)

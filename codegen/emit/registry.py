@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.emit.forward_ad import has_jvp
-from codegen.emit.names import function_name, root_of
-from codegen.emit.stubs import folder_of, is_written, kernel_package
-from codegen.model import Model, Op
-from codegen.render import python_module, render, tuple_of
+from ..model import Model, Op
+from ..render import python_module, render, tuple_of
+from .forward_ad import has_jvp
+from .names import function_name, root_of
+from .stubs import folder_of, is_written, kernel_package
 
 _ALWAYS_THERE = ("CPU", "SparseCPU", "Meta")
 

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.emit.names import comma_separated, function_name, visible_overloads
-from codegen.emit.signatures import (
+from ..model import Argument, Model, Op
+from ..render import tuple_of
+from .names import comma_separated, function_name, visible_overloads
+from .signatures import (
     Parameter,
     Signature,
     alias_parameters,
     is_int_list,
     signature_of,
 )
-from codegen.model import Argument, Model, Op
-from codegen.render import tuple_of
 
 ABSENT = "..."
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codegen.emit.functions import return_type
-from codegen.model import Model, Op
-from codegen.render import python_module, render
+from ..model import Model, Op
+from ..render import python_module, render
+from .functions import return_type
 
 
 def emit(model: Model) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codegen.model import Model
-from codegen.render import python_module, render
+from ..model import Model
+from ..render import python_module, render
 
 
 def emit(model: Model) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.model import Argument, FunctionSchema, ListType, Model, Op
+from ..model import Argument, FunctionSchema, ListType, Model, Op
 
 # What NumPy calls an argument; the generated functions take both spellings, as torch's do.
 NUMPY_SPELLINGS = {"dim": "axis", "keepdim": "keepdims"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from codegen.kernels import kernel_file
-from codegen.model import Model, Op
-from codegen.render import python_module, render
+from ..kernels import kernel_file
+from ..model import Model, Op
+from ..render import python_module, render
 
 BACKENDS = ("CPU", "NPU", "SparseCPU")
 

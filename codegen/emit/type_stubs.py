@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.emit.conversions import takes_number
-from codegen.emit.functions import return_type
-from codegen.emit.functions_index import function_names
-from codegen.emit.methods import method_groups
-from codegen.emit.names import visible_overloads
-from codegen.emit.signatures import (
+from ..keys import INPLACE_OPERATORS
+from ..model import Argument, ListType, Model, Op, Type
+from ..render import header, render
+from .conversions import takes_number
+from .functions import return_type
+from .functions_index import function_names
+from .methods import method_groups
+from .names import visible_overloads
+from .signatures import (
     generator_twin,
     is_int_list,
     python_default,
     takes_requires_grad,
     variadic_argument,
 )
-from codegen.keys import INPLACE_OPERATORS
-from codegen.model import Argument, ListType, Model, Op, Type
-from codegen.render import header, render
 
 _TYPES = {
     "Scalar": "Number",

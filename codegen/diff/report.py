@@ -1,0 +1,144 @@
+"""What the schema diff says: the data that the comparison makes and that every format prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from enum import IntEnum
+from typing import Literal
+
+from ..model import Location
+
+Topic = Literal["schema", "python", "gradient", "memory", "view", "dtype", "shape", "backend", "tag", "node"]
+
+
+class Verdict(IntEnum):
+    """How bad a change is; the worst one decides.
+
+    ``text``          nothing that runs can tell the difference
+    ``compatible``    everything that worked works as before
+    ``forward_only``  what is written for the new version may not run on the old one
+    ``breaking``      something that worked stops working, or gives another result
+    """
+
+    text = 0
+    compatible = 1
+    forward_only = 2
+    breaking = 3
+
+    def __str__(self) -> str:
+        return self.name.replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A kind of change. ``code`` keeps its meaning for ever; ``title`` and ``remedy`` are sentences for people."""
+
+    code: str
+    verdict: Verdict
+    topic: Topic
+    title: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """An entry of the allow-list: this finding is known and wanted, until a day."""
+
+    op: str
+    rule: str
+    reason: str
+    expires: date
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text with its changed parts: ``spans`` are [start, end) positions in ``text``, in order, never overlapping."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One change of one op, judged by one rule.
+
+    ``message``   what changed: "argument 'dim' is now called 'axis'"
+    ``caller``    what somebody sees who uses the op: "`x.sum(dim=0)` stops working"; "" when nobody sees anything
+    ``remedy``    what to do instead, the rule's or a more exact one
+    ``old new``   the schema, formula or value before and after; None where there is none
+    ``location``  the line to look at: in HEAD, or in BASE for what was removed; None for a release snapshot
+    ``allowance`` the entry of the allow-list that covers it
+    """
+
+    rule: Rule
+    op: str
+    message: str
+    caller: str = ""
+    remedy: str = ""
+    old: Marked | None = None
+    new: Marked | None = None
+    location: Location | None = None
+    allowance: Allowance | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The rule's, unless the allow-list covers the finding."""
+        return min(self.rule.verdict, Verdict.compatible) if self.allowance else self.rule.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class OpChange:
+    """Everything that changed about one op. A schema is None where the op does not exist."""
+
+    op: str
+    family: str
+    old_schema: Marked | None
+    new_schema: Marked | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        return worst(finding.verdict for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The comparison of two states of the operators.
+
+    ``base head``     how the two states are called: "v0.1.0", "origin/main", "the working tree"
+    ``changes``       the ops that differ, worst first, then in the order of ops.yaml
+    ``unchanged``     how many ops are the same
+    ``notes``         what a reader should know: a snapshot has no formulas, so derivatives were not compared
+    ``list_errors``   what is wrong with the allow-list itself: expired, unused and unknown entries. Any of them is a break
+    """
+
+    base: str
+    head: str
+    changes: tuple[OpChange, ...]
+    unchanged: int
+    notes: tuple[str, ...] = ()
+    list_errors: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.breaking if self.list_errors else worst(change.verdict for change in self.changes)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many ops have this verdict."""
+        return sum(change.verdict is verdict for change in self.changes)
+
+    def exit_code(self, strict_forward: bool = False) -> int:
+        """0 compatible, 1 breaking, 2 forward-only (with ``strict_forward`` 1)."""
+        if self.verdict is Verdict.breaking:
+            return 1
+        if self.verdict is Verdict.forward_only:
+            return 1 if strict_forward else 2
+        return 0
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst of some verdicts; of none, ``text``."""
+    return max(verdicts, default=Verdict.text)
