@@ -1,18 +1,21 @@
 """What is switched on: per thread (`thread`) and in the process (`interceptors`, the default dtype).
 
 Every generated function reads `state.interceptors` first. It counts whatever needs to look at calls (dispatch trace,
-modes, `__torch_function__` classes, forward-AD levels, anomaly mode, saved-tensor hooks, inference mode); in an
-ordinary program it is 0 and the calls go straight through.
+recorded programs, modes, `__torch_function__` classes, forward-AD levels, anomaly mode, saved-tensor hooks, inference
+mode); in an ordinary program it is 0 and the calls go straight through.
 """
 
 import threading
 from typing import Any
 
 interceptors = 0
+grad_everywhere = True  # whether every thread records graphs: quicker to ask than thread.grad_enabled
+recorded_passes = 0  # backward passes that run and are recorded themselves (create_graph), in all threads
 anomaly_enabled = False
 anomaly_check_nan = True
 default_dtype: Any = None  # set by mindtorch.dtype, which knows the dtypes
 
+_threads_without_grad = 0
 _lock = threading.Lock()
 
 
@@ -32,6 +35,7 @@ class ThreadState(threading.local):
     function_modes: tuple = ()  # TorchFunctionMode objects, innermost last
     default_devices: Any = None  # the stack of default devices; see mindtorch.device
     active = 0  # how many interceptors this thread itself has switched on
+    recorder: Any = None  # what writes the calls down; see mindtorch.program
     let_through: Any = None  # the function whose next call the dispatcher makes itself
 
 
@@ -43,6 +47,23 @@ def count_interceptor(change: int) -> None:
     global interceptors
     with _lock:
         interceptors += change
+
+
+def set_grad_enabled(enabled: bool) -> None:
+    """Switch the recording of graphs on or off in this thread."""
+    global grad_everywhere, _threads_without_grad
+    if enabled != thread.grad_enabled:
+        thread.grad_enabled = enabled
+        with _lock:
+            _threads_without_grad += -1 if enabled else 1
+            grad_everywhere = not _threads_without_grad
+
+
+def count_recorded_pass(change: int) -> None:
+    """Count a backward pass that is recorded: formulas may then not take short cuts past autograd."""
+    global recorded_passes
+    with _lock:
+        recorded_passes += change
 
 
 def count_thread_interceptor(change: int) -> None:

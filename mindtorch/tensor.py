@@ -47,9 +47,10 @@ else:
 class Tensor(TensorMethods):
     """A multi-dimensional array with automatic differentiation."""
 
-    __slots__ = ("_array", "_version_counter", "_edge", "_meta", "__dict__", "__weakref__")
+    __slots__ = ("_array", "_kind", "_version_counter", "_edge", "_meta", "__dict__", "__weakref__")
 
     _array: Any
+    _kind: Any
     _version_counter: list[int] | None
     _edge: Any
     _meta: Any
@@ -226,17 +227,24 @@ _CLASS_FURNITURE = frozenset(vars(type("Empty", (), {}))) | {
 # -------------------- making tensors --------------------
 
 
-def wrap(array: Any, node: Any = None) -> Tensor:
-    """A fresh tensor; with a node, the node's only output."""
+def set_array(tensor: Tensor, array: Any) -> None:
+    """Give a tensor another array."""
+    tensor._array = array
+    tensor._kind = None
+
+
+def wrap(array: Any, node: Any = None, kind: Any = None) -> Tensor:
+    """A fresh tensor; with a node, the node's only output. `kind` is that of the array, if it is known."""
     tensor = _new(Tensor)
     tensor._array = array
+    tensor._kind = kind
     tensor._version_counter = None
     tensor._meta = None
     if node is None:
         tensor._edge = None
     else:
         tensor._edge = (node, 0)
-        node.input_metadata = ((array.shape, array.dtype),)
+        node.input_metadata = (array.shape, array.dtype)
     return tensor
 
 
@@ -245,14 +253,14 @@ def wrap_output(array: Any, node: Any, output_nr: int) -> Tensor | None:
 
     An output that was not asked for (None) stays None, and keeps its place.
     """
+    if node is not None:
+        earlier = node.input_metadata if output_nr else ()
+        node.input_metadata = [*earlier, None if array is None else (array.shape, array.dtype)]
     if array is None:
-        if node is not None:
-            node.input_metadata += (None,)
         return None
     tensor = wrap(array)
     if node is not None:
         tensor._edge = (node, output_nr)
-        node.input_metadata += ((array.shape, array.dtype),)
     return tensor
 
 
@@ -260,6 +268,7 @@ def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
     """Another tensor on the same array, outside of the graph and with a version counter of its own (like `.data`)."""
     alias = _new(cls)
     alias._array = tensor._array
+    alias._kind = tensor._kind
     alias._version_counter = None
     alias._edge = None
     alias._meta = None
@@ -284,13 +293,14 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
         tensor._version_counter = counter = [0]
     view = _new(Tensor)
     view._array = array
+    view._kind = None
     view._version_counter = counter
     view._edge = ASK
     view._meta = own
     own.version = counter[0]
     if node is not None:
         own.edge = (node, 0)
-        node.input_metadata = ((array.shape, array.dtype),)
+        node.input_metadata = (array.shape, array.dtype)
     elif not _thread.grad_enabled or _thread.inference:
         own.creation = _stricter(own.creation, DEFAULT)
     return view
@@ -310,7 +320,7 @@ def view_outputs(
             own.edge = (node, output_nr)
             own.version = view._version_counter[0]
     if node is not None:
-        node.input_metadata = tuple([(array.shape, array.dtype) for array in arrays])
+        node.input_metadata = [(array.shape, array.dtype) for array in arrays]
     return views
 
 
@@ -363,6 +373,7 @@ class WrappedNumber:
 
     __slots__ = ("_array",)
 
+    _kind = False
     _edge = None
     _version_counter = None
     _meta = None

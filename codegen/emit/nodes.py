@@ -6,23 +6,14 @@ from dataclasses import dataclass
 
 from ..model import Derivative, Formula, Model
 from ..render import python_module, render, tuple_of
+from .names import op_reference, registered_name
 
 IMPORTS = {
     "Node": "mindtorch.autograd.node",
     "derivative_not_implemented": "mindtorch.errors",
     "no_derivative": "mindtorch.errors",
     "ops": "mindtorch.dispatch",
-    **dict.fromkeys(("unpack", "unpack_list"), "mindtorch.autograd.saved_tensor"),
 }
-_FORMULAS = "mindtorch.autograd.formulas"
-
-
-@dataclass(frozen=True, slots=True)
-class Unpacked:
-    """A saved tensor, or list of tensors, that the formulas use as a local variable."""
-
-    name: str
-    is_list: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +44,19 @@ class Gradient:
 
 @dataclass(frozen=True, slots=True)
 class NodeClass:
-    """Everything the template needs to write one class. ``results`` are the gradients in the order of the edges."""
+    """Everything the template needs to write one class.
+
+    ``tensors``  the saved tensors and lists of tensors, which the formulas use as local variables
+    ``values``   the fields for numbers, shapes and the like
+    ``results``  the gradients in the order of the edges
+    """
 
     name: str
+    op_name: str
     schema: str
-    saved: tuple[str, ...]
+    tensors: tuple[str, ...]
     values: tuple[str, ...]
     parameters: str
-    unpacked: tuple[Unpacked, ...]
     gradients: tuple[Gradient, ...]
     results: tuple[str, ...]
 
@@ -70,10 +66,6 @@ class NodeClass:
         if any(result.startswith("*") for result in self.results):
             return "(None,) * len(node.next_edges)"
         return tuple_of("None" for _ in self.results)
-
-    @property
-    def op_name(self) -> str:
-        return self.schema.partition("(")[0]
 
     @property
     def is_refused(self) -> bool:
@@ -105,24 +97,26 @@ def _family(model: Model, family: str) -> str | None:
     derivatives = [derivative for derivative in derivatives_of(model, family) if derivative.edges]
     if not derivatives:
         return None
-    body = render("nodes.py.jinja", nodes=[_node_class(derivative) for derivative in derivatives])
-    helpers = {name: _FORMULAS for derivative in derivatives for f in derivative.backward for name in f.helpers}
+    body = render("nodes.py.jinja", nodes=[_node_class(model, derivative) for derivative in derivatives])
+    formulas = [formula for derivative in derivatives for formula in derivative.backward]
+    helpers = {name: model.helpers[name] for formula in formulas for name in formula.helpers}
+    own = {"own_ops": model.project.generated_package}
     purpose = f"The backward steps of the {family} ops."
-    return python_module("nodes", "derivatives.yaml", purpose, body, IMPORTS | helpers)
+    return python_module(model.project, "nodes", "derivatives.yaml", purpose, body, IMPORTS | own | helpers)
 
 
-def _node_class(derivative: Derivative) -> NodeClass:
-    gradients = tuple(
-        _gradient(derivative, formula) for formula in derivative.backward if formula.kind != "non_differentiable"
-    )
-    tensors = [use.value.name for use in derivative.saved if use.value.kind in ("input", "output")]
+def _node_class(model: Model, derivative: Derivative) -> NodeClass:
+    formulas = [formula for formula in derivative.backward if formula.kind != "non_differentiable"]
+    gradients = tuple(_gradient(model, derivative, formula) for formula in formulas)
+    kinds = ("input", "output")  # in this order in `kept`, since inputs are saved first
+    tensors = [use.value.name for kind in kinds for use in derivative.saved if use.value.kind == kind]
     return NodeClass(
         name=derivative.node,
+        op_name=registered_name(model, derivative.op),
         schema=str(derivative.op.schema),
-        saved=tuple(f'"{name}"' for name in tensors),
+        tensors=tuple(tensors),
         values=tuple(f'"{use.value.field}"' for use in derivative.saved if use.value.kind in ("value", "metadata")),
         parameters="*grads" if _has_several_grads(derivative) else "grad",
-        unpacked=tuple(Unpacked(name, _is_list(derivative, name)) for name in tensors),
         gradients=_in_edge_order(derivative, gradients),
         results=tuple(f"*{edge.name}_grad" if edge.type.is_list else f"{edge.name}_grad" for edge in derivative.edges),
     )
@@ -149,23 +143,23 @@ def _in_edge_order(derivative: Derivative, gradients: tuple[Gradient, ...]) -> t
     return tuple(sorted(gradients, key=lambda gradient: order.index(gradient.targets[0])))
 
 
-def _gradient(derivative: Derivative, formula: Formula) -> Gradient:
+def _gradient(model: Model, derivative: Derivative, formula: Formula) -> Gradient:
     edges = [edge.name for edge in derivative.edges]
     targets = tuple(sorted(formula.targets, key=edges.index)) if len(formula.targets) == 1 else formula.targets
     alone = set(targets) == set(edges)
     return Gradient(
         targets=targets,
         needed="" if alone else " or ".join(f"node.next_edges[{edges.index(target)}]" for target in targets),
-        expression=formula.rewritten(_node_names(derivative, formula)) if formula.is_expression else "",
+        expression=formula.rewritten(_node_names(model, derivative, formula)) if formula.is_expression else "",
         refused=f"{derivative.op.schema.base}: {targets[0]}",
         is_list=len(targets) == 1 and _is_list(derivative, targets[0]),
     )
 
 
-def _node_names(derivative: Derivative, formula: Formula) -> dict[str, str]:
+def _node_names(model: Model, derivative: Derivative, formula: Formula) -> dict[str, str]:
     """What stands for the names of a formula in ``apply``: tensors are local variables, other values are fields."""
     edges = [edge.name for edge in derivative.edges]
-    names = {name: f"ops.{name}" for name in formula.ops}
+    names = {name: op_reference(model, name) for name in formula.ops}
     for value in formula.saved:
         if value.kind in ("value", "metadata"):
             names[value.expression] = f"node.{value.field}"

@@ -10,14 +10,6 @@ from .names import array_name, comma_separated, edge_name
 
 
 @dataclass(frozen=True, slots=True)
-class Save:
-    """Values saved under one condition (None: always): the assignments, without the node."""
-
-    condition: str | None
-    assignments: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Edge:
     """The local variable for an input's place in the graph, and the expression that looks it up."""
 
@@ -27,11 +19,13 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class SavedOutput:
-    """The node's field for an output, the output's variable, and whether it has a gradient of its own."""
+    """An output that is kept: its variable, and whether it has a gradient of its own."""
 
-    field: str
     name: str
     differentiable: bool
+
+    def __str__(self) -> str:
+        return f"save_output(node, {self.name})" if self.differentiable else f"save({self.name})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +35,9 @@ class Recording:
     ``may``      the quick test that lets nearly all calls without gradients pass
     ``edges``    one per differentiable input
     ``wanted``   whether any edge leads anywhere
-    ``inputs``   what is saved before the kernel runs
-    ``outputs``  what is saved behind it
+    ``values``   the fields of the node for numbers, shapes and the like: the assignments, without the node
+    ``kept``     the inputs that are kept, one expression each
+    ``outputs``  the outputs that are kept, once the kernel has run
     ``single``   one tensor has an edge, so that one line says it all
     """
 
@@ -51,9 +46,20 @@ class Recording:
     edges: tuple[Edge, ...]
     wanted: str
     next_edges: str
-    inputs: tuple[Save, ...]
+    values: tuple[str, ...]
+    kept: tuple[str, ...]
     outputs: tuple[SavedOutput, ...]
     single: bool
+
+    @property
+    def keep_outputs(self) -> str:
+        """The assignment that adds the outputs to what the node keeps."""
+        return f"node.kept {'+=' if self.kept else '='} {tuple_of(map(str, self.outputs))}"
+
+    @property
+    def keep_written(self) -> str:
+        """The same for an in-place variant, whose only output is the input."""
+        return f"node.kept {'+=' if self.kept else '='} (save_output(node, input),)"
 
 
 def recording_of(model: Model, op: Op) -> Recording | None:
@@ -69,7 +75,10 @@ def recording_of(model: Model, op: Op) -> Recording | None:
         edges=tuple(_edge(argument, alone) for argument in edges),
         wanted=" or ".join(_wanted(argument, alone) for argument in edges),
         next_edges=_next_edges(edges, alone),
-        inputs=_saved_inputs(derivative, op),
+        values=tuple(
+            _assignment(derivative, use) for use in derivative.saved if use.value.kind in ("value", "metadata")
+        ),
+        kept=tuple(_kept(derivative, op, use) for use in derivative.saved if use.value.kind == "input"),
         outputs=_saved_outputs(derivative),
         single=alone and not edges[0].type.is_list,
     )
@@ -105,7 +114,7 @@ def _may_record(edges: tuple[Argument, ...], when: Formula | None) -> str:
     """A test on attributes only; a list of tensors is looked at later."""
     tests = [] if any(a.type.is_list for a in edges) else [_has_edge(argument) for argument in edges]
     some = f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
-    parts = [some, "thread.grad_enabled", f"({in_python_names(when)})" if when else ""]
+    parts = [some, "(state.grad_everywhere or thread.grad_enabled)", f"({in_python_names(when)})" if when else ""]
     return " and ".join(part for part in parts if part)
 
 
@@ -124,46 +133,40 @@ def in_python_names(formula: Formula) -> str:
 # -------------------- what is saved --------------------
 
 
-def _saved_inputs(derivative: Derivative, op: Op) -> tuple[Save, ...]:
-    """The inputs to save, those with the same condition together, unconditional ones first."""
-    groups: dict[str | None, list[str]] = {None: []}
-    for use in derivative.saved:
-        if use.value.kind != "output":
-            groups.setdefault(_condition(derivative, use), []).append(_assignment(derivative, op, use))
-    return tuple(Save(condition, tuple(lines)) for condition, lines in groups.items() if lines)
+def _kept(derivative: Derivative, op: Op, use: SavedUse) -> str:
+    """An input as the node keeps it: None when no gradient that needs it is wanted, or when it is absent."""
+    argument = _argument(derivative, use)
+    name = argument.python_name
+    conditions = [_needed(derivative, use)]
+    if argument.type.is_tensor_list:
+        saved = "None if tensor is None else save(tensor)" if "?" in str(argument.type) else "save(tensor)"
+        text = f"[{saved} for tensor in {name}]"
+    else:
+        text = f"save({name}.clone())" if op.kind == "inplace" and argument.name == "self" else f"save({name})"
+        conditions += [f"{name} is not None"] if argument.type.is_optional else []
+    given = [condition for condition in conditions if condition]
+    return f"{text} if {' and '.join(given)} else None" if given else text
 
 
-def _condition(derivative: Derivative, use: SavedUse) -> str | None:
-    """A tensor is kept only if a gradient that needs it is wanted; other values cost nothing to keep."""
-    users = [argument for argument in derivative.edges if argument.name in use.arguments]
-    tests = [] if len(users) == len(derivative.edges) else [edge_name(argument) for argument in users]
+def _needed(derivative: Derivative, use: SavedUse) -> str:
+    """Whether a gradient that needs a saved value is wanted; "" when some gradient always is."""
+    users = [edge_name(argument) for argument in derivative.edges if argument.name in use.arguments]
+    if len(users) == len(derivative.edges):
+        return ""
+    return users[0] if len(users) == 1 else f"({' or '.join(users)})"
+
+
+def _argument(derivative: Derivative, use: SavedUse) -> Argument:
     argument = derivative.op.schema.argument(use.value.name)
     assert argument is not None
-    if use.value.kind != "input":
-        return None
-    needed = " or ".join(tests)
-    if not argument.type.is_optional or argument.type.is_list:
-        return needed or None
-    given = f"{argument.python_name} is not None"
-    if len(tests) > 1:
-        needed = f"({needed})"
-    return f"{needed} and {given}" if needed else given
+    return argument
 
 
-def _assignment(derivative: Derivative, op: Op, use: SavedUse) -> str:
-    value = use.value
-    argument = derivative.op.schema.argument(value.name)
-    assert argument is not None
-    name = argument.python_name
-    if value.kind == "value":
-        return f"{value.field} = {name}"
-    if value.kind == "metadata":
-        return f"{value.field} = {_metadata(argument, value.attribute)}"
-    if argument.type.is_tensor_list:
-        kept = "None if tensor is None else save(tensor)" if "?" in str(argument.type) else "save(tensor)"
-        return f"{value.name}_saved = [{kept} for tensor in {name}]"
-    original = f"{name}.clone()" if op.kind == "inplace" and argument.name == "self" else name
-    return f"{value.name}_saved = save({original})"
+def _assignment(derivative: Derivative, use: SavedUse) -> str:
+    argument = _argument(derivative, use)
+    if use.value.kind == "value":
+        return f"{use.value.field} = {argument.python_name}"
+    return f"{use.value.field} = {_metadata(argument, use.value.attribute)}"
 
 
 _ARRAY_ATTRIBUTES = {"shape": "shape", "ndim": "ndim", "dim()": "ndim", "numel()": "size"}
@@ -183,7 +186,7 @@ def _saved_outputs(derivative: Derivative) -> tuple[SavedOutput, ...]:
     names = derivative.op.schema.result_names
     differentiable = dict(zip(names, derivative.output_differentiability))
     saved = [use.value.name for use in derivative.saved if use.value.kind == "output"]
-    return tuple(SavedOutput(f"{name}_saved", name, differentiable.get(name, True)) for name in saved)
+    return tuple(SavedOutput(name, differentiable.get(name, True)) for name in saved)
 
 
 def refused_operands(model: Model, op: Op) -> str | None:

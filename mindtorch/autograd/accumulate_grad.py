@@ -32,15 +32,18 @@ class AccumulateGrad(NodeBase):
     array and its autograd fields, but not the tensor: that would be a cycle.
     """
 
+    __slots__ = ("meta", "leaf", "array")
+
     accumulates = True
-    sequence_nr = _LAST
 
     def __init__(self, leaf: Tensor) -> None:
-        self.hooked = False
+        self.next_edges = self.kept = ()
+        self.sequence_nr = _LAST
+        self.extras = None
         self.meta = autograd_meta(leaf)
         self.leaf = ref(leaf)
         self.array = leaf._array
-        self.input_metadata = ((self.array.shape, self.array.dtype),)
+        self.input_metadata = (self.array.shape, self.array.dtype)
 
     @property
     def variable(self) -> Tensor:
@@ -67,17 +70,18 @@ class AccumulateGrad(NodeBase):
         hooks = self.meta.hooks
         if hooks:
             gradients[0] = run_tensor_hooks(hooks.values(), gradients[0])
-        if not self.hooked:
+        extras = self.extras
+        if extras is None:
             if gradients[0] is not None:
                 self._store(gradients)
             return
-        if self.pre_hooks:
-            gradients[:] = run_pre_hooks(self.pre_hooks.values(), gradients)
+        if extras.pre_hooks:
+            gradients[:] = run_pre_hooks(extras.pre_hooks.values(), gradients)
         seen = tuple(gradients)
         if gradients[0] is not None:
             self._store(gradients)
-        if self.hooks:
-            run_post_hooks(self.hooks.values(), (), seen)
+        if extras.hooks:
+            run_post_hooks(extras.hooks.values(), (), seen)
 
     def capture(self, grad: Any) -> Any:
         """The gradient after the leaf's tensor hooks, for `grad()`, which does not store it."""

@@ -46,16 +46,16 @@ def _replays(meta: ViewMeta) -> list[tuple[Callable, tuple]]:
 class CopySlices(NodeBase):
     """Applies the node of an in-place op to the part of the gradient that belongs to the view it wrote."""
 
-    saved_fields = ("function",)  # with what it saved, and its edges into the graph before the write
+    __slots__ = ("base_shape", "base_stride", "take_view")
 
     def __init__(self, base_edge: Any, base: Tensor, view: Tensor, function: Any) -> None:
         super().__init__((base_edge, *function.next_edges[1:]))
         array = base._array
-        self.input_metadata = ((array.shape, array.dtype),)
+        self.input_metadata = (array.shape, array.dtype)
         self.base_shape = base.shape
         self.base_stride = base.stride()
         self.take_view = ViewRecipe(view, base)
-        self.function = function
+        self.kept = (function,)  # with what it saved, and its edges into the graph before the write
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
@@ -65,7 +65,7 @@ class CopySlices(NodeBase):
 
     def apply(self, *grads: Any) -> tuple:
         (grad,) = grads
-        if self.released:
+        if self.kept is None:
             raise second_backward()
         if grad is None:
             return (None,) * len(self.next_edges)
@@ -79,7 +79,8 @@ class CopySlices(NodeBase):
 
     def _apply_function(self, grad: Tensor) -> tuple:
         """Run the function for those of its inputs whose gradients are wanted here."""
-        function, edges = self.function, self.function.next_edges
+        (function,) = self.kept
+        edges = function.next_edges
         function.next_edges = tuple([edge if own is not None else None for edge, own in zip(edges, self.next_edges)])
         try:
             return function.apply(grad)

@@ -112,7 +112,7 @@ def _run_batch(run: Callable, batches: Sequence[Any], keep_graph: bool) -> list[
 
 def _zeros_for(source: Any, create_graph: bool) -> Tensor:
     if isinstance(source, GradientEdge):
-        shape, numpy_dtype = source.node.input_metadata[source.output_nr]
+        shape, numpy_dtype = source.node.output_metadata(source.output_nr)
         return ops.zeros(shape, dtype=from_numpy_dtype(numpy_dtype)).requires_grad_(create_graph)
     return ops.zeros_like(source.detach()).requires_grad_(create_graph)
 
@@ -246,6 +246,6 @@ def _check_gradient(index: int, output: Any, grad: Tensor) -> None:
 
 def _shape_and_dtype(output: Any) -> tuple:
     if isinstance(output, GradientEdge):
-        shape, numpy_dtype = output.node.input_metadata[output.output_nr]
+        shape, numpy_dtype = output.node.output_metadata(output.output_nr)
         return shape, from_numpy_dtype(numpy_dtype)
     return output.shape, output.dtype

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from mindtorch import state
-from mindtorch.autograd import anomaly
+from mindtorch.autograd import anomaly, node_base
+from mindtorch.autograd.accumulate_grad import AccumulateGrad
 from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.autograd.reentrant import run_nested
@@ -24,9 +25,9 @@ from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, wrap
 
 _thread = state.thread
+Array = np.ndarray
 _by_sequence = attrgetter("sequence_nr")
 _add_kernels = kernel_table("add.Tensor")
-_stack_kernels = kernel_table("stack")
 _sum_kernels = kernel_table("sum.dim_IntList")
 
 # Note [Sums of gradients]: a tensor that is used many times (the weights of a recurrent network) gets many gradients,
@@ -35,15 +36,30 @@ _sum_kernels = kernel_table("sum.dim_IntList")
 # follows is added to it in place.
 _SMALL = 512  # elements
 _MOST_WAITING = 128
-_OWN_SUM = ()  # in the place of what waits: nothing does, and the gradient is a sum that was made here
 _SUMMED = (np.dtype("float32"), np.dtype("float64"))
+
+
+class Waiting(list):
+    """Small gradients of the same value, which are to be summed; all of them have NumPy arrays."""
+
+
+class OwnSum:
+    """A gradient that is a sum made here, so that more can be added to it in place."""
+
+    __slots__ = ("grad",)
+
+    def __init__(self, grad: Tensor) -> None:
+        self.grad = grad
 
 
 class GraphRoot(NodeBase):
     """Where a backward pass starts: hands the given gradients to the nodes of the outputs."""
 
+    __slots__ = ("grads",)
+
     def __init__(self, edges: tuple, grads: tuple) -> None:
         super().__init__(edges)
+        self.input_metadata = ()
         self.grads = grads
 
     def apply(self, *_: Any) -> tuple:
@@ -53,7 +69,7 @@ class GraphRoot(NodeBase):
 class Pass:
     """One backward pass: which nodes it reaches and what it has been asked for."""
 
-    __slots__ = ("nodes", "incoming", "wanted", "needed", "captures", "captured", "keep_graph", "callbacks", "notes")
+    __slots__ = ("nodes", "last", "wanted", "needed", "captures", "captured", "keep_graph", "callbacks", "notes")
 
     def __init__(self, root: GraphRoot, keep_graph: bool) -> None:
         self.keep_graph = keep_graph
@@ -63,8 +79,8 @@ class Pass:
         self.captured: list[Any] = []
         self.wanted: set | None = None  # the nodes that gradients go to; None: all
         self.needed: set | None = None  # those of them that run
-        self.incoming: dict[Any, int] = {}  # leaf -> how many edges lead to it
-        self.nodes = _reachable(root, self.incoming)  # the next one to run is the last
+        self.nodes, leaves = _reachable(root)  # the next one to run is the last
+        self.last = _last_before(leaves, self.nodes)  # leaf -> the last node to run that has a gradient for it
 
     def restrict(self, targets: Sequence[tuple], capture: bool) -> None:
         """Run only what the targets, which are edges, need. With `capture`, keep their gradients and don't run them."""
@@ -78,30 +94,31 @@ class Pass:
         if not capture:
             self.needed = self.wanted
         self.nodes = [node for node in self.nodes if node in self.wanted]
-        self.incoming = _count_leaf_edges(self.nodes, self.needed, self.wanted)
+        leaves = {node for node in self.wanted if node.accumulates}
+        self.last = _last_before(leaves, [node for node in self.nodes if node in self.needed])
 
     def will_reach(self, node: Any) -> bool:
         """Whether the pass has yet to come to a node, or will have come to it if it is a leaf."""
-        return node in self.incoming or node in self.nodes
+        return node in self.last or node in self.nodes
 
 
-def _reachable(root: GraphRoot, incoming: dict[Any, int]) -> list[Any]:
-    """The nodes that a pass reaches, the last to run first. Leaves are not among them: they are counted in
-    `incoming`."""
+def _reachable(root: GraphRoot) -> tuple[list[Any], set]:
+    """The nodes that a pass reaches, the last to run first, and the leaves."""
     nodes: list[Any] = [root]
     seen = {root}
+    leaves = set()
     for node in nodes:
         for edge in node.next_edges:
             if edge is None:
                 continue
             target = edge[0]
-            if target.accumulates:
-                incoming[target] = incoming.get(target, 0) + 1
+            if type(target) is AccumulateGrad:
+                leaves.add(target)
             elif target not in seen:
                 seen.add(target)
                 nodes.append(target)
     nodes.sort(key=_by_sequence)
-    return nodes
+    return nodes, leaves
 
 
 def _nodes_towards(goals: set, nodes: Sequence[Any]) -> set:
@@ -115,14 +132,16 @@ def _nodes_towards(goals: set, nodes: Sequence[Any]) -> set:
     return found
 
 
-def _count_leaf_edges(nodes: Sequence[Any], needed: set, wanted: set) -> dict[Any, int]:
-    """How many edges lead from nodes that run to each leaf that is wanted."""
-    counts: dict[Any, int] = {}
+def _last_before(leaves: set, nodes: Sequence[Any]) -> dict[Any, Any]:
+    """For each leaf the last node to run that leads to it; `nodes` are in ascending order."""
+    last: dict[Any, Any] = {}
     for node in nodes:
-        for edge in node.next_edges if node in needed else ():
-            if edge is not None and edge[0].accumulates and edge[0] in wanted:
-                counts[edge[0]] = counts.get(edge[0], 0) + 1
-    return counts
+        if len(last) == len(leaves):
+            break
+        for edge in node.next_edges:
+            if edge is not None and edge[0] in leaves and edge[0] not in last:
+                last[edge[0]] = node
+    return last
 
 
 # -------------------- running --------------------
@@ -149,14 +168,19 @@ def run_backward(
 
 def _run_in_mode(task: Pass, create_graph: bool) -> list[Any]:
     """Run a pass, with grad mode as it has to be, and leave everything in this thread as it was."""
-    grad_enabled, _thread.grad_enabled = _thread.grad_enabled, create_graph
+    grad_enabled = _thread.grad_enabled
+    state.set_grad_enabled(create_graph)
     outer, running.task = running.task, task
+    if create_graph:
+        state.count_recorded_pass(1)
     try:
         _run(task)
         for callback in task.callbacks:
             callback()
     finally:
-        _thread.grad_enabled = grad_enabled
+        if create_graph:
+            state.count_recorded_pass(-1)
+        state.set_grad_enabled(grad_enabled)
         running.task = outer
     return task.captured
 
@@ -180,112 +204,103 @@ def queue_callback(callback: Callable[[], None]) -> None:
 
 def _run(task: Pass) -> None:
     """Run the nodes in order. The innermost loop of training: straight-line on purpose."""
-    nodes, incoming, reachable, keep_graph = task.nodes, task.incoming, task.wanted, task.keep_graph
-    watched = state.anomaly_enabled or reachable is not None
+    nodes, last, keep_graph = task.nodes, task.last, task.keep_graph
+    watched = state.anomaly_enabled or task.wanted is not None
     add = _add_recorded if _thread.grad_enabled or state.interceptors else _add
-    arrived: dict[Any, list] = {}  # node -> the gradients of its outputs so far, and what waits
-    ready: list[Any] = []  # leaves for which all gradients have come
+    arrived: dict[Any, Any] = {}  # node -> the gradient of its output, or of its outputs; see `_add`
+    take = arrived.pop
+    finishers = sorted(set(last.values()), key=_by_sequence)  # nodes after which leaves have all their gradients
+    finisher = finishers.pop() if finishers else None
     while nodes:
         node = nodes.pop()
-        slots = arrived.pop(node, None) or [None] * len(node.input_metadata) + [None]
-        if slots[-1]:
-            _settle(slots)
-        if watched or node.hooked:
-            results = _run_watched(task, node, slots[:-1])
+        grad = take(node, None)
+        if watched or type(grad) is not Tensor or (node_base.extras_in_use and node.extras):
+            results = _run_watched(task, node, _grads_of(node, grad))
             if results is None:
                 continue
         else:
-            results = node.apply(slots[0]) if len(slots) == 2 else node.apply(*slots[:-1])
-        if not keep_graph and (fields := node.saved_fields):
-            node.released = True
-            for field in fields:
-                setattr(node, field, None)
+            results = node.apply(grad)
+        if not keep_graph:
+            node.kept = None
         for edge, grad in zip(node.next_edges, results):
-            if edge is None:
+            if edge is None or grad is None:
                 continue
             target, output_nr = edge
-            if reachable is not None and target not in reachable:
-                continue
-            if grad is not None:
-                array = grad._array
-                metadata = target.input_metadata
-                shape, dtype = metadata[output_nr]
-                if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
-                    grad = fit_gradient(grad, shape, dtype, node, edge)
-                slots = arrived.get(target)
-                if slots is None:
-                    arrived[target] = [grad, None] if len(metadata) == 1 else _slots(metadata, output_nr, grad)
-                elif slots[output_nr] is None:
-                    slots[output_nr] = grad
-                else:
-                    add(slots, output_nr, grad)
-            if target in incoming:
-                incoming[target] = left = incoming[target] - 1
-                if not left:
-                    ready.append((target, node, edge))
-        if ready:
+            array = grad._array
+            metadata = target.input_metadata
+            shape, dtype = metadata if type(metadata) is tuple else metadata[output_nr]
+            if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
+                grad = fit_gradient(grad, shape, dtype, node, edge)
+            held = arrived.get(target)
+            if held is None:
+                arrived[target] = grad if type(metadata) is tuple else _slots(metadata, output_nr, grad)
+            elif type(held) is Waiting and len(held) < _MOST_WAITING and type(array) is Array:
+                held.append(grad)
+            else:
+                arrived[target] = add(held, output_nr, grad)
+        if node is finisher:
             # A leaf may take over a gradient that nothing else refers to, so nothing here may.
-            results = grad = slots = array = None
-            for leaf, node, edge in ready:
-                _run_leaf(task, leaf, _received(arrived.pop(leaf, None)), node, edge)
-            ready.clear()
+            results = grad = held = array = None
+            for edge in node.next_edges:
+                if edge is not None and last.get(edge[0]) is node:
+                    del last[edge[0]]
+                    _run_leaf(task, edge[0], _received(arrived.pop(edge[0], None)), node, edge)
+            finisher = finishers.pop() if finishers else None
 
 
-def _received(slots: list | None) -> list:
-    """The gradient for a leaf, as the only element of a list that nobody else has."""
-    if slots is None:
-        return [None]
-    _settle(slots)
-    return slots[:1]
+def _grads_of(node: Any, held: Any) -> list:
+    """The gradients of all outputs of a node, given what has arrived for it."""
+    if type(node.input_metadata) is list:
+        return [None] * len(node.input_metadata) if held is None else held
+    return _received(held) if node.input_metadata else []
 
 
-def _settle(slots: list) -> None:
-    """Sum up what waits: small gradients of one shape and dtype."""
-    first, waiting = slots[0], slots[-1]
-    if not waiting:
-        return
-    kind = type(first._array)
-    if len(waiting) == 1:
-        total = _add_kernels[kind](first._array, waiting[0]._array)
-    else:
-        arrays = [first._array, *[grad._array for grad in waiting]]
-        total = _sum_kernels[kind](_stack_kernels[kind](arrays, 0), (0,), False, None)
-    slots[0], slots[-1] = wrap(total), None
+def _received(held: Any) -> list:
+    """The gradient of the only output of a node, as the only element of a list that nobody else has."""
+    if type(held) is Waiting:
+        return [_sum_of(held)]
+    return [held.grad if type(held) is OwnSum else held]
 
 
-def _slots(metadata: tuple, output_nr: int, grad: Tensor) -> list:
+def _sum_of(waiting: Waiting) -> Tensor:
+    arrays = [grad._array for grad in waiting]
+    total = np.concatenate(arrays).reshape(len(arrays), *arrays[0].shape) if arrays[0].ndim else np.array(arrays)
+    return wrap(_sum_kernels[Array](total, (0,), False, None))
+
+
+def _slots(metadata: list, output_nr: int, grad: Tensor) -> list:
     """Room for the gradients of several outputs, with the first one that came."""
-    slots: list[Any] = [None] * (len(metadata) + 1)
+    slots: list[Any] = [None] * len(metadata)
     slots[output_nr] = grad
     return slots
 
 
-def _add_recorded(slots: list, output_nr: int, grad: Any) -> None:
-    """Add a gradient as an op. A dense one comes first: sparse + dense is not defined."""
-    earlier = slots[output_nr]
-    slots[output_nr] = grad + earlier if earlier.is_sparse else earlier + grad
+def _add_recorded(held: Any, output_nr: int, grad: Any) -> Any:
+    """Add a gradient to what has arrived for the same node, as an op. A dense one comes first: sparse + dense is not
+    defined."""
+    earlier = held[output_nr] if type(held) is list else held
+    total = grad if earlier is None else grad + earlier if earlier.is_sparse else earlier + grad
+    if type(held) is not list:
+        return total
+    held[output_nr] = total
+    return held
 
 
-def _add(slots: list, output_nr: int, grad: Tensor) -> None:
-    """The same when nothing is recorded. See Note [Sums of gradients]."""
-    array, other = slots[output_nr]._array, grad._array
+def _add(held: Any, output_nr: int, grad: Tensor) -> Any:
+    """The same when nothing is recorded: what is to be kept for the node. See Note [Sums of gradients]."""
+    if type(held) is list:
+        return _add_recorded(held, output_nr, grad)
+    array = grad._array
     kind = type(array)
-    waiting = slots[-1]
-    if type(other) is not kind:
-        _settle(slots)
-        _add_recorded(slots, output_nr, grad)
-        slots[-1] = None
-    elif waiting is _OWN_SUM:
-        _add_kernels[kind](array, other, 1, array)
-    elif waiting:
-        waiting.append(grad)
-        if len(waiting) == _MOST_WAITING:
-            _settle(slots)
-    elif len(slots) == 2 and array.size <= _SMALL and array.dtype is other.dtype and array.dtype in _SUMMED:
-        slots[-1] = [grad]
-    else:
-        slots[output_nr] = wrap(_add_kernels[kind](array, other))
-        slots[-1] = _OWN_SUM if len(slots) == 2 else None
+    if type(held) is OwnSum and type(held.grad._array) is kind:
+        _add_kernels[kind](held.grad._array, array, 1, held.grad._array)
+        return held
+    (earlier,) = _received(held)
+    if type(earlier._array) is not kind:
+        return _add_recorded(earlier, 0, grad)
+    if kind is Array and array.size <= _SMALL and array.dtype is earlier._array.dtype and array.dtype in _SUMMED:
+        return Waiting((earlier, grad))
+    return OwnSum(wrap(_add_kernels[kind](earlier._array, array)))
 
 
 def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
@@ -299,10 +314,17 @@ def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
     if not runs:
         return None
     _run_tensor_hooks(node, grads)
-    if node.pre_hooks:
-        grads = run_pre_hooks(node.pre_hooks.values(), grads)
+    extras = node.extras
+    if extras and extras.pre_hooks:
+        grads = run_pre_hooks(extras.pre_hooks.values(), grads)
     results = _apply_for(task.wanted, node, grads)
-    return run_post_hooks(node.hooks.values(), results, grads) if node.hooks else results
+    if extras and extras.hooks:
+        results = run_post_hooks(extras.hooks.values(), results, grads)
+    if task.wanted is None:
+        return results
+    return tuple(
+        [None if edge is None or edge[0] not in task.wanted else grad for edge, grad in zip(node.next_edges, results)]
+    )
 
 
 def _apply_for(wanted: set | None, node: Any, grads: list) -> tuple:
@@ -318,9 +340,12 @@ def _apply_for(wanted: set | None, node: Any, grads: list) -> tuple:
 
 def _run_tensor_hooks(node: Any, grads: list) -> None:
     """Run the hooks of the tensors whose gradients these are, then store those that `retain_grad` asked for."""
-    for output_nr, hooks in node.tensor_hooks or ():
+    extras = node.extras
+    if extras is None:
+        return
+    for output_nr, hooks in extras.tensor_hooks:
         grads[output_nr] = run_tensor_hooks(hooks.values(), grads[output_nr])
-    for output_nr, reference in (node.retained or {}).items():
+    for output_nr, reference in extras.retained.items():
         tensor = reference()
         if tensor is not None and grads[output_nr] is not None:
             _retain(tensor._meta, grads[output_nr])

@@ -9,6 +9,7 @@ import math
 from mindtorch import state
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.kinds import common_kind
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap
 
@@ -30,6 +31,8 @@ def conj(value):
 
 def maybe_multiply(tensor, factor):
     """tensor * factor, without an op when the factor is 1."""
+    if type(factor) is int and factor == 1:  # nearly always
+        return tensor
     return tensor if not isinstance(factor, Tensor) and factor == 1 else tensor * factor
 
 
@@ -78,10 +81,12 @@ def mul_backward(grad, other):
 
     The most frequent formula of all: when nothing is recorded or watched it goes straight to the kernel.
     """
-    if type(other) is Tensor and not thread.grad_enabled and not state.interceptors:
-        array, factor = grad._array, other._array
-        if factor.dtype.kind == "f":
-            return wrap(_mul_kernels[type(array)](array, factor))
+    if type(other) is Tensor and not state.recorded_passes and not state.interceptors:
+        kind = grad._kind
+        if not kind or kind is not other._kind:
+            kind = common_kind(grad, other)
+        if kind:
+            return wrap(_mul_kernels[kind](grad._array, other._array), None, kind)
     return grad * conj(other)
 
 

@@ -62,8 +62,6 @@ class BackwardFunction(FunctionCtx, NodeBase):
     `<Function>Backward`."""
 
     _forward_cls: Any = None
-    saved_fields = ("_saved_values",)
-    _saved_values: Any = ()
     _takes_tensor: tuple[bool, ...] = ()  # which arguments of forward were tensors
 
     def apply(self, *grads: Any) -> tuple:
@@ -106,22 +104,21 @@ class BackwardFunction(FunctionCtx, NodeBase):
 
     @property
     def saved_tensors(self) -> tuple:
-        if self.saved_for_forward is not None and not self._saved_values:
+        if self.saved_for_forward is not None and not self.kept:
             return self.saved_for_forward
-        if self.released:
+        if self.kept is None:
             raise second_backward()
-        return tuple(None if saved is None else unpack(saved, self) for saved in self._saved_values)
+        return tuple(None if saved is None else unpack(saved, self) for saved in self.kept)
 
     @property
     def _raw_saved_tensors(self) -> tuple:
-        if self.released:
+        if self.kept is None:
             raise second_backward()
-        self._saved_values = tuple(map(as_saved_tensor, self._saved_values))
-        return self._saved_values
+        self.kept = tuple(map(as_saved_tensor, self.kept))
+        return self.kept
 
     def maybe_clear_saved_tensors(self) -> None:
-        self._saved_values = None
-        self.released = True
+        self.kept = None
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
@@ -239,7 +236,8 @@ def _has_setup_context(function: type[Function]) -> bool:
 
 def _run_forward(function: type[Function], ctx: BackwardFunction, args: tuple) -> Any:
     """Run the user's code with nothing recorded."""
-    grad_enabled, _thread.grad_enabled = _thread.grad_enabled, False
+    grad_enabled = _thread.grad_enabled
+    state.set_grad_enabled(False)
     try:
         with without_forward_ad():
             if not _has_setup_context(function):
@@ -249,7 +247,7 @@ def _run_forward(function: type[Function], ctx: BackwardFunction, args: tuple) -
                 raise RuntimeError("setup_context must return None")
             return output
     finally:
-        _thread.grad_enabled = grad_enabled
+        state.set_grad_enabled(grad_enabled)
 
 
 def _check_dirty(tensor: Any, outputs: Sequence[Any]) -> None:
@@ -271,7 +269,7 @@ def _save(ctx: BackwardFunction, recorded: bool) -> None:
                 f"{errors.type_name(tensor)}"
             )
     if recorded:
-        ctx._saved_values = tuple([_saved(ctx, tensor) for tensor in ctx.to_save])
+        ctx.kept = tuple([_saved(ctx, tensor) for tensor in ctx.to_save])
     ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = ()
 
 
@@ -308,6 +306,8 @@ def _tangent_or_zeros(ctx: BackwardFunction, value: Any, tangent: Any) -> Any:
 class Error(NodeBase):
     """A node that may not be reached."""
 
+    __slots__ = ("message",)
+
     def __init__(self, next_edges: tuple, message: str) -> None:
         super().__init__(next_edges)
         self.message = message
@@ -321,11 +321,12 @@ def once_differentiable(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def unrecorded(ctx: Any, *args: Any) -> Any:
-        grad_enabled, _thread.grad_enabled = _thread.grad_enabled, False
+        grad_enabled = _thread.grad_enabled
+        state.set_grad_enabled(False)
         try:
             outputs = function(ctx, *args)
         finally:
-            _thread.grad_enabled = grad_enabled
+            state.set_grad_enabled(grad_enabled)
         if not grad_enabled or not any(isinstance(arg, Tensor) and arg.requires_grad for arg in args):
             return outputs
         return tuple(map(_guarded, outputs if isinstance(outputs, tuple) else (outputs,)))

@@ -17,7 +17,7 @@ def connect_outputs(ctx: Any, node: Any, inputs: Sequence[Tensor], outputs: Sequ
         for position, output in enumerate(outputs)
     ]
     if node is not None:
-        node.input_metadata = tuple(_metadata_of(result) for result in results)
+        node.input_metadata = [_metadata_of(result) for result in results]
         if sum(_belongs_to(result, node) for result in results) > 1:
             for result in results:
                 _forbid_writing(result, MULTI_OUTPUT)

@@ -84,10 +84,10 @@ class no_grad(PlainModeContext):
 
     def __enter__(self) -> None:
         self.previous = _thread.grad_enabled
-        _thread.grad_enabled = False
+        state.set_grad_enabled(False)
 
     def __exit__(self, *exception: Any) -> None:
-        _thread.grad_enabled = self.previous
+        state.set_grad_enabled(self.previous)
 
 
 class enable_grad(PlainModeContext):
@@ -95,10 +95,10 @@ class enable_grad(PlainModeContext):
 
     def __enter__(self) -> None:
         self.previous = _thread.grad_enabled
-        _thread.grad_enabled = True
+        state.set_grad_enabled(True)
 
     def __exit__(self, *exception: Any) -> None:
-        _thread.grad_enabled = self.previous
+        state.set_grad_enabled(self.previous)
 
 
 class set_grad_enabled(ModeContext):
@@ -109,20 +109,20 @@ class set_grad_enabled(ModeContext):
             raise errors.argument_type("set_grad_enabled", "enabled", 1, "bool", mode)
         self.previous = _thread.grad_enabled
         self.mode = mode
-        _thread.grad_enabled = mode
+        state.set_grad_enabled(mode)
 
     def __call__(self, function: F) -> F:
-        _thread.grad_enabled = self.previous  # as a decorator it is about the function only
+        state.set_grad_enabled(self.previous)  # as a decorator it is about the function only
         return super().__call__(function)
 
     def _again(self) -> "set_grad_enabled":
         return type(self)(self.mode)
 
     def __enter__(self) -> None:
-        _thread.grad_enabled = self.mode
+        state.set_grad_enabled(self.mode)
 
     def __exit__(self, *exception: Any) -> None:
-        _thread.grad_enabled = self.previous
+        state.set_grad_enabled(self.previous)
 
     def __str__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -145,10 +145,11 @@ class inference_mode(ModeContext):
     def __enter__(self) -> None:
         self.previous = _thread.inference, _thread.grad_enabled
         _set_inference(self.mode)
-        _thread.grad_enabled = not self.mode
+        state.set_grad_enabled(not self.mode)
 
     def __exit__(self, *exception: Any) -> None:
-        inference, _thread.grad_enabled = self.previous
+        inference, grad_enabled = self.previous
+        state.set_grad_enabled(grad_enabled)
         _set_inference(inference)
 
 

@@ -78,11 +78,12 @@ def _follow_base(view: Tensor, meta: ViewMeta) -> None:
         return
     _check_writable(meta, "its base or another view of its base has been")
     old = meta.edge
-    grad_enabled, _thread.grad_enabled = _thread.grad_enabled, True
+    grad_enabled = _thread.grad_enabled
+    state.set_grad_enabled(True)
     try:
         meta.edge = ViewRecipe(view, meta.base)(meta.base)._meta.edge
     finally:
-        _thread.grad_enabled = grad_enabled
+        state.set_grad_enabled(grad_enabled)
     meta.version = version
     move_hooks(meta, old, meta.edge)
 
@@ -132,8 +133,7 @@ def rebase(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
 def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
     """Make a tensor the output of the node."""
     array = tensor._array
-    metadata = (array.shape, array.dtype)
-    node.input_metadata = (metadata,) if output_nr == 0 else (*node.input_metadata, metadata)
+    node.input_metadata = (array.shape, array.dtype)
     meta = tensor._meta
     if meta is not None and meta.base is not None:
         meta.edge = (node, output_nr)
@@ -146,7 +146,7 @@ def _rebase_view(view: Tensor, node: Any) -> None:
     """The base becomes the output of a CopySlices around the node; the view follows it."""
     base = view._meta.base
     array = view._array
-    node.input_metadata = ((array.shape, array.dtype),)
+    node.input_metadata = (array.shape, array.dtype)
     old = edge_of(base)
     copy_slices = CopySlices(old, base, view, node)
     base._edge = (copy_slices, 0)
@@ -159,7 +159,7 @@ def move_hooks(meta: AutogradMeta, old: Any, new: Any) -> None:
     """After an in-place op: hooks stay with the old value, `retain_grad` goes on with the new one."""
     meta.hooks = None
     if meta.retains_grad:
-        new[0].retain(new[1], old[0].retained.pop(old[1]))
+        new[0].retain(new[1], old[0].extras.retained.pop(old[1]))
 
 
 # -------------------- what may not be written --------------------

@@ -12,24 +12,22 @@ from mindtorch.tensor import Tensor, wrap
 
 
 class Node(NodeBase):
-    """A node that keeps tensors for its formula: the saved tensor `other` is in the field `other_saved`.
+    """A node that keeps tensors for its formula: those that `saved` names are in `kept`, in that order.
 
     For the curious there are properties: `_saved_x` is what was saved, `_raw_saved_x` the SavedTensor, which takes
     hooks. They are made with the class, because a `__getattr__` would slow down every look at any field of a node.
     """
 
+    __slots__ = ()  # in a subclass: the names of numbers, shapes and the like, which are kept as they are
+
     saved: tuple[str, ...] = ()  # the names of the saved tensors
-    values: tuple[str, ...] = ()  # the names of numbers, shapes and the like, which are kept as they are
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Give every field the default None: what was not saved."""
         super().__init_subclass__(**kwargs)
-        cls.saved_fields = tuple(f"{name}_saved" for name in cls.saved)
-        for name in cls.saved:
-            setattr(cls, f"{name}_saved", None)
-            setattr(cls, f"_saved_{name}", property(partial(cls._saved, name=name)))
-            setattr(cls, f"_raw_saved_{name}", property(partial(cls._raw_saved, name=name)))
-        for name in cls.values:
+        for place, name in enumerate(cls.saved):
+            setattr(cls, f"_saved_{name}", property(partial(cls._saved, place=place)))
+            setattr(cls, f"_raw_saved_{name}", property(partial(cls._raw_saved, place=place)))
+        for name in vars(cls).get("__slots__", ()):
             setattr(cls, f"_saved_{name}", property(attrgetter(name)))
 
     def name(self) -> str:
@@ -37,22 +35,41 @@ class Node(NodeBase):
         own = type(self).__name__
         return own if own[-1].isdigit() else f"torch::autograd::{own}"
 
-    def _saved(self, name: str) -> Any:
-        held = getattr(self, f"{name}_saved")
-        if isinstance(held, list):
-            return tuple(unpack(each, self) for each in held)
-        return _as_tensor(unpack(held, self))
-
-    def _raw_saved(self, name: str) -> Any:
-        if self.released:
+    def unpack(self) -> tuple:
+        """The saved tensors, as the formulas get them; a list for a list of tensors."""
+        kept = self.kept
+        if kept is None:
             raise second_backward()
-        held = getattr(self, f"{name}_saved")
+        for held in kept:
+            if type(held) is Tensor:
+                if held._version_counter is not None:
+                    return self._unpack_one_by_one()
+            elif held is not None and type(held) is not float:
+                return self._unpack_one_by_one()
+        return kept
+
+    def _unpack_one_by_one(self) -> tuple:
+        return tuple([_unpacked(held, self) for held in self.kept])
+
+    def _saved(self, place: int) -> Any:
+        value = self.unpack()[place]
+        return tuple(value) if isinstance(value, list) else _as_tensor(value)
+
+    def _raw_saved(self, place: int) -> Any:
+        kept = self.kept
+        if kept is None:
+            raise second_backward()
+        held = kept[place]
         if isinstance(held, list):
             held[:] = map(as_saved_tensor, held)
             return tuple(held)
         raw = as_saved_tensor(held)
-        setattr(self, f"{name}_saved", raw)
+        self.kept = (*kept[:place], raw, *kept[place + 1 :])
         return raw
+
+
+def _unpacked(held: Any, node: Node) -> Any:
+    return [unpack(each, node) for each in held] if isinstance(held, list) else unpack(held, node)
 
 
 def _as_tensor(value: Any) -> Tensor | None:

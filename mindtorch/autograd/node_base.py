@@ -5,6 +5,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from mindtorch import state
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
@@ -13,6 +14,8 @@ from mindtorch.size import Size, size_of
 # Numbers the nodes of the process. A node's inputs are made before it is, so descending numbers are an order in which
 # backward may run; the engine relies on it.
 next_sequence_nr = count().__next__
+
+extras_in_use = False  # whether any node of the process has ever had extras
 
 _BACKWARD_SUFFIX = re.compile(r"Backward0?(?=\d*$)")  # the number stays, unless it is 0
 
@@ -28,28 +31,40 @@ class InputMetadata:
         return f"InputMetadata(shape={self.shape}, dtype={self.dtype})"
 
 
+class Extras:
+    """What most nodes never have: hooks, and what users and anomaly mode attach."""
+
+    __slots__ = ("tensor_hooks", "retained", "pre_hooks", "hooks", "metadata")
+
+    def __init__(self) -> None:
+        self.tensor_hooks: list = []  # (output_nr, {id: hook}), of tensors
+        self.retained: dict = {}  # output_nr: weak reference to the tensor, of retain_grad
+        self.pre_hooks: Any = None
+        self.hooks: Any = None
+        self.metadata: dict = {}
+
+
 class NodeBase:
     """A function of the backward graph: takes the gradients of an op's outputs, gives those of its inputs.
 
-    Making one is on the path of every op that records a graph, so what most nodes never need is a class attribute.
+    ``next_edges``      (node, output_nr) for each input, or None for one that needs no gradient
+    ``input_metadata``  (shape, NumPy dtype) of the op's output; of several outputs a list of such pairs
+    ``kept``            what the formula needs from the forward call; None once the graph was used
+    ``extras``          an `Extras`, or None
+
+    There are slots because the engine reads fields of nodes of all classes in one place, where those of an instance's
+    dictionary are slow to find.
     """
 
-    input_metadata: tuple = ()  # (shape, NumPy dtype) of each output of the op
-    saved_fields: tuple[str, ...] = ()  # what the engine sets to None once the graph has been used
-    released = False  # whether it has
-    next_edges: tuple = ()  # (node, output_nr), or None for an input that needs no gradient
+    __slots__ = ("next_edges", "sequence_nr", "input_metadata", "kept", "extras", "__weakref__")
+
     accumulates = False  # whether this is the end of the graph: AccumulateGrad
-    hooked = False  # whether any of the following four is set: the engine looks at this one only
-    tensor_hooks: Any = None  # [(output_nr, {id: hook})], of tensors
-    retained: Any = None  # {output_nr: weak reference to the tensor}, of retain_grad
-    pre_hooks: Any = None
-    hooks: Any = None
-    _metadata: Any = None
 
     def __init__(self, next_edges: tuple) -> None:
         self.next_edges = next_edges
         self.sequence_nr = next_sequence_nr()
-        self.hooked = False  # read for every node of every pass: an instance's field is found faster than a class's
+        self.kept: Any = ()
+        self.extras: Extras | None = None
 
     def apply(self, *grads: Any) -> tuple:
         """The gradients of the inputs, one per edge; None where there is none."""
@@ -60,7 +75,14 @@ class NodeBase:
         return self.next_edges[index] is not None
 
     def __call__(self, *grads: Any) -> Any:
-        results = self.apply(*grads)
+        recorded = state.thread.grad_enabled
+        if recorded:
+            state.count_recorded_pass(1)
+        try:
+            results = self.apply(*grads)
+        finally:
+            if recorded:
+                state.count_recorded_pass(-1)
         return results if len(results) != 1 else results[0]
 
     # -------------------- what users see --------------------
@@ -76,11 +98,17 @@ class NodeBase:
     def next_functions(self) -> tuple:
         return tuple((None, 0) if edge is None else edge for edge in self.next_edges)
 
+    def more(self) -> Extras:
+        """The extras, made if there are none; from now on the engine looks for those of nodes."""
+        global extras_in_use
+        extras_in_use = True
+        if self.extras is None:
+            self.extras = Extras()
+        return self.extras
+
     @property
     def metadata(self) -> dict:
-        if self._metadata is None:
-            self._metadata = {}
-        return self._metadata
+        return self.more().metadata
 
     @property
     def requires_grad(self) -> bool:
@@ -92,32 +120,38 @@ class NodeBase:
     def _set_sequence_nr(self, number: int) -> None:
         self.sequence_nr = number
 
+    def output_metadata(self, output_nr: int) -> tuple:
+        """The shape and the NumPy dtype of an output of the op."""
+        metadata = self.input_metadata
+        return metadata[output_nr] if type(metadata) is list else metadata
+
     @property
     def _input_metadata(self) -> tuple:
-        return tuple(InputMetadata(*metadata) for metadata in self.input_metadata)
+        metadata = self.input_metadata
+        return tuple(
+            InputMetadata(*each) for each in (metadata if type(metadata) is list else [metadata] if metadata else [])
+        )
 
     def register_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node has run; a tuple that it returns replaces
         grad_inputs."""
-        self.hooked = True
-        self.hooks, handle = add_hook(self.hooks, hook)
+        extras = self.more()
+        extras.hooks, handle = add_hook(extras.hooks, hook)
         return handle
 
     def register_prehook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(grad_outputs)` before the node runs; a tuple that it returns replaces them."""
-        self.hooked = True
-        self.pre_hooks, handle = add_hook(self.pre_hooks, hook)
+        extras = self.more()
+        extras.pre_hooks, handle = add_hook(extras.pre_hooks, hook)
         return handle
 
     def add_tensor_hooks(self, output_nr: int, hooks: dict) -> None:
         """Call the hooks of a tensor, which may come and go later, on the gradient of that output."""
-        self.hooked = True
-        self.tensor_hooks = [*(self.tensor_hooks or ()), (output_nr, hooks)]
+        self.more().tensor_hooks.append((output_nr, hooks))
 
     def retain(self, output_nr: int, reference: Any) -> None:
         """Store the gradient of an output in the `.grad` of a tensor, given by a weak reference."""
-        self.hooked = True
-        self.retained = {**(self.retained or {}), output_nr: reference}
+        self.more().retained[output_nr] = reference
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"

@@ -6,7 +6,7 @@ from typing import Any
 from mindtorch import errors, state
 from mindtorch.autograd.history import mark_written
 from mindtorch.iterator import check_result_dtype, needs_resize
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, set_array
 
 _thread = state.thread
 
@@ -31,7 +31,7 @@ def _listed(tensors: Any) -> Sequence[Any]:
 def _write(out: Any, result: Any) -> None:
     check_result_dtype(result._array.dtype, out._array.dtype)
     if needs_resize(out._array, result.shape):
-        out._array = result.to(out.dtype)._array
+        set_array(out, result.to(out.dtype)._array)
         mark_written(out)
     else:
         out.copy_(result)

@@ -24,6 +24,11 @@ class Depth(threading.local):
 _depth = Depth()
 
 
+def is_running() -> bool:
+    """Whether a backward pass is open in this thread."""
+    return _depth.passes > 0
+
+
 def run_nested(function: Callable[[], Any]) -> Any:
     """Call a function that runs a backward pass; in a new thread if this one is full."""
     if _depth.passes >= _MAX_DEPTH:
@@ -38,14 +43,18 @@ def run_nested(function: Callable[[], Any]) -> Any:
 def _call_in_new_thread(function: Callable[[], Any]) -> Any:
     """Call a function in a thread that has the same modes switched on, and wait for it."""
     modes = dict(vars(_thread))
+    grad_enabled = modes.pop("grad_enabled", True)
     outcome: dict[str, Any] = {}
 
     def work() -> None:
         vars(_thread).update(modes)
+        state.set_grad_enabled(grad_enabled)
         try:
             outcome["result"] = run_nested(function)
         except BaseException as error:  # noqa: BLE001 (raised again in the thread that waits)
             outcome["error"] = error
+        finally:
+            state.set_grad_enabled(True)  # the thread ends, and no longer counts as one that does not record
 
     worker = threading.Thread(target=work)
     worker.start()

@@ -1,7 +1,7 @@
 """What a node keeps for its formula, and what it gets back when the formula runs.
 
-Note [Saved tensors]: generated code writes `node.x_saved = save(x)` for an input and `node.result_saved =
-save_output(node, result)` for an output, and reads both with `unpack`. A field holds one of
+Note [Saved tensors]: generated code writes `node.kept = (save(x), save(y))` for inputs, adds
+`save_output(node, result)` for an output, and reads them with `node.unpack()`. In `kept` is, for each of them, one of
 - the tensor itself, when its version was 0, or `(tensor, version)`: writes in between are noticed;
 - a `SavedOutput`: an output's array without the tensor, since tensor -> node -> field -> tensor would be a cycle;
 - a `SavedTensor`: what a pack hook returned;
@@ -17,7 +17,6 @@ import numpy as np
 from mindtorch import errors, state
 from mindtorch.autograd.history import become_leaf, edge_of
 from mindtorch.autograd.hooks import legacy_type
-from mindtorch.autograd.node_base import second_backward
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.tensor import Tensor, WrappedNumber, alias_of, share_version, wrap
 
@@ -27,6 +26,10 @@ _thread = state.thread
 
 def save(tensor: Any) -> Any:
     """What to keep for an input."""
+    if tensor._version_counter is None and type(tensor) is Tensor and not state.interceptors:
+        meta = tensor._meta
+        if meta is None or not meta.inference:
+            return tensor
     if state.interceptors and _thread.saved_tensor_hooks:
         return _packed(tensor, edge_of(tensor))
     counter = tensor._version_counter
@@ -75,16 +78,7 @@ def unpack(saved: Any, node: Any) -> Any:
         if counter is None or counter[0] == version:
             return tensor
         raise modified_in_place(tensor._array, edge_of(tensor), counter[0], version)
-    if saved is None and node.released:  # which set all the fields to None
-        raise second_backward()
     return saved.unpack(node) if isinstance(saved, (SavedOutput, SavedTensor)) else saved
-
-
-def unpack_list(saved: Any, node: Any) -> list:
-    """The tensors of a list that was saved; None where the list had none."""
-    if saved is None:
-        raise second_backward()
-    return [unpack(tensor, node) for tensor in saved]
 
 
 class SavedOutput:
@@ -140,11 +134,12 @@ class SavedTensor:
     def pack(self, tensor: Tensor, edge: Any, pack_hook: Callable, unpack_hook: Callable) -> None:
         counter = share_version(tensor)
         version = counter[0]
-        grad_enabled, _thread.grad_enabled = _thread.grad_enabled, False
+        grad_enabled = _thread.grad_enabled
+        state.set_grad_enabled(False)
         try:
             self._packed = pack_hook(tensor)
         finally:
-            _thread.grad_enabled = grad_enabled
+            state.set_grad_enabled(grad_enabled)
         if counter[0] != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "

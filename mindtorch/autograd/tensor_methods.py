@@ -12,7 +12,7 @@ from mindtorch.autograd.history import edge_of, renew_leaf, require_grad
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, extend_tensor
+from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, extend_tensor, set_array
 
 _thread = state.thread
 
@@ -165,7 +165,7 @@ class GradMethods:
             )
         if self.requires_grad and not _is_differentiable(value.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        self._array = value._array
+        set_array(self, value._array)
         renew_leaf(self)
 
     @data.deleter

@@ -8,7 +8,7 @@ from mindtorch.dispatch.arguments import ints_of, is_int
 from mindtorch.geometry import channels_last_strides, contiguous_strides
 from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format
 from mindtorch.storage import UntypedStorage, array_on
-from mindtorch.tensor import Tensor, extend_tensor
+from mindtorch.tensor import Tensor, extend_tensor, set_array
 
 _thread = state.thread
 
@@ -22,12 +22,12 @@ class MemoryMethods:
         if _thread.grad_enabled and edge_of(self) is not None:
             check_inplace(self)
         if isinstance(source, Tensor) and size is None:
-            self._array = source._array
+            set_array(self, source._array)
         else:
             storage = UntypedStorage(0) if source is None else source
             storage = storage.untyped_storage() if isinstance(storage, Tensor) else storage
             size = (len(storage) // self.itemsize - storage_offset,) if size is None else tuple(size)
-            self._array = array_on(storage, self.dtype, storage_offset, size, stride or contiguous_strides(size))
+            set_array(self, array_on(storage, self.dtype, storage_offset, size, stride or contiguous_strides(size)))
         return _rewritten(self)
 
     def resize_(self: Any, *sizes: Any, memory_format: memory_format = contiguous_format) -> Tensor:
@@ -36,7 +36,7 @@ class MemoryMethods:
         if self.requires_grad:
             raise RuntimeError("cannot resize variables that require grad")
         if shape != tuple(self.shape):
-            self._array = _resized(self, shape, memory_format)
+            set_array(self, _resized(self, shape, memory_format))
         return _rewritten(self)
 
     def resize_as_(self: Any, the_template: Tensor) -> Tensor:

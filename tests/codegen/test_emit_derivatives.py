@@ -25,13 +25,14 @@ def test_two_gradients(tmp_path):
         class MulBackward0(Node):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
 
+            __slots__ = ()
+
             saved = ("other", "self")
 
             def apply(node, grad):
                 if grad is None:
                     return (None, None)
-                other = unpack(node.other_saved, node)
-                self = unpack(node.self_saved, node)
+                other, self = node.unpack()
                 return (grad * other if node.next_edges[0] else None, grad * self if node.next_edges[1] else None)
         ''')
     assert definition(files, "generated/forward_ad/pointwise.py", "mul") == expected('''
@@ -65,12 +66,14 @@ def test_saved_result_and_elementwise_tangent(tmp_path):
         class ExpBackward0(Node):
             """exp(Tensor self) -> Tensor"""
 
+            __slots__ = ()
+
             saved = ("result",)
 
             def apply(node, grad):
                 if grad is None:
                     return (None,)
-                result = unpack(node.result_saved, node)
+                (result,) = node.unpack()
                 return (grad * result,)
         ''')
     assert definition(files, "generated/forward_ad/pointwise.py", "exp") == expected('''
@@ -99,14 +102,14 @@ def test_saved_facts_and_numbers(tmp_path):
         class ScaleBackward0(Node):
             """scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"""
 
+            __slots__ = ("factor", "weight_shape")
+
             saved = ("weight", "self")
-            values = ("factor", "weight_shape")
 
             def apply(node, grad):
                 if grad is None:
                     return (None, None)
-                weight = unpack(node.weight_saved, node)
-                self = unpack(node.self_saved, node)
+                weight, self = node.unpack()
                 return (
                     multiply(grad, weight) * node.factor if node.next_edges[0] else None,
                     multiply(grad, self).reshape(node.weight_shape) * node.factor if node.next_edges[1] else None,
@@ -133,13 +136,14 @@ def test_output_without_gradient(tmp_path):
         class MaxBackward0(Node):
             """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
 
+            __slots__ = ("dim", "self_shape")
+
             saved = ("indices",)
-            values = ("dim", "self_shape")
 
             def apply(node, grad):
                 if grad is None:
                     return (None,)
-                indices = unpack(node.indices_saved, node)
+                (indices,) = node.unpack()
                 return (multiply(grad, indices) + node.dim + node.self_shape[0],)
         ''')
     assert definition(files, "generated/forward_ad/reduction.py", "max") == expected('''
@@ -165,6 +169,8 @@ def test_several_outputs_and_one_formula(tmp_path):
         class NormGradsBackward0(Node):
             """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
 
+            __slots__ = ()
+
             def apply(node, *grads):
                 if all([grad is None for grad in grads]):
                     return (None, None)
@@ -188,7 +194,7 @@ def test_list_of_tensors(tmp_path):
         class CatBackward0(Node):
             """cat(Tensor[] tensors, int dim=0) -> Tensor"""
 
-            values = ("tensors_shapes", "dim")
+            __slots__ = ("tensors_shapes", "dim")
 
             def apply(node, grad):
                 if grad is None:
@@ -221,12 +227,14 @@ def test_list_of_saved_tensors(tmp_path):
         class IndexBackward0(Node):
             """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
 
+            __slots__ = ()
+
             saved = ("indices",)
 
             def apply(node, grad):
                 if grad is None:
                     return (None,)
-                indices = unpack_list(node.indices_saved, node)
+                (indices,) = node.unpack()
                 return (multiply(grad, indices),)
         ''')
 
@@ -248,7 +256,7 @@ def test_outputs_in_a_list(tmp_path):
         class UnbindBackward0(Node):
             """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
 
-            values = ("dim",)
+            __slots__ = ("dim",)
 
             def apply(node, *grads):
                 if all([grad is None for grad in grads]):
@@ -272,6 +280,8 @@ def test_not_implemented(tmp_path):
     assert definition(files, "generated/nodes/random.py", "UniformBackward0") == expected('''
         class UniformBackward0(Node):
             """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
+
+            __slots__ = ()
 
             def apply(node, grad):
                 if grad is None:
@@ -300,12 +310,14 @@ def test_not_implemented_for_one_argument(tmp_path):
         class MulBackward0(Node):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
 
+            __slots__ = ()
+
             saved = ("other",)
 
             def apply(node, grad):
                 if grad is None:
                     return (None, None)
-                other = unpack(node.other_saved, node)
+                (other,) = node.unpack()
                 self_grad = grad * other if node.next_edges[0] else None
                 if node.next_edges[1]:
                     raise derivative_not_implemented("mul: other")

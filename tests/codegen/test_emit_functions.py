@@ -42,16 +42,94 @@ def test_a_tensor_and_a_number(tmp_path):
                 return number_first(mul, _reject, input, other, out=out)
             other_array = other._array
             node = None
-            if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+            if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
                 input_edge = input._edge or edge_of(input)
                 other_edge = other._edge or edge_of(other)
                 if input_edge or other_edge:
                     node = nodes.MulBackward0((input_edge, other_edge))
-                    if input_edge:
-                        node.other_saved = save(other)
-                    if other_edge:
-                        node.self_saved = save(input)
+                    node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
             return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
+        ''')
+
+
+def test_kinds_of_operands_and_a_saved_result(tmp_path):
+    ops = """
+        - func: pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+          family: pointwise
+          promotion: default
+          shape: broadcast
+          dispatch: {CPU: pow}
+    """
+    derivatives = """
+        - name: pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+          self: multiply(grad, self) * exponent
+          exponent: multiply(grad, result) * self
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/ops/pointwise.py", "pow") == expected('''
+        def pow(input, exponent):
+            """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
+            if state.interceptors and intercepts(pow, input, exponent):
+                return call(pow, input, exponent)
+            try:
+                input_array = input._array
+                exponent_array = exponent._array
+            except AttributeError:
+                return raise_bad_argument(pow, input, exponent)
+            kind = input._kind
+            if not kind or kind is not exponent._kind:
+                kind = common_kind(input, exponent)
+            node = None
+            if (input._edge is not None or exponent._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+                input_edge = input._edge or edge_of(input)
+                exponent_edge = exponent._edge or edge_of(exponent)
+                if input_edge or exponent_edge:
+                    node = nodes.PowBackward0((input_edge, exponent_edge))
+                    node.kept = (save(input), save(exponent) if input_edge else None)
+            result = wrap(_pow_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
+            if node is not None:
+                node.kept += (save_output(node, result),)
+            return result
+        ''')
+    assert definition(files, "generated/nodes/pointwise.py", "PowBackward0") == expected('''
+        class PowBackward0(Node):
+            """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
+
+            __slots__ = ()
+
+            saved = ("self", "exponent", "result")
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None, None)
+                self, exponent, result = node.unpack()
+                return (
+                    multiply(grad, self) * exponent if node.next_edges[0] else None,
+                    multiply(grad, result) * self if node.next_edges[1] else None,
+                )
+        ''')
+
+
+def test_the_kind_of_one_operand(tmp_path):
+    ops = """
+        - func: floor(Tensor self) -> Tensor
+          family: pointwise
+          promotion: default
+          shape: broadcast
+          dispatch: {CPU: floor}
+    """
+    files = emit_project(tmp_path, ops)
+    assert definition(files, "generated/ops/pointwise.py", "floor") == expected('''
+        def floor(input):
+            """floor(Tensor self) -> Tensor"""
+            if state.interceptors and intercepts(floor, input):
+                return call(floor, input)
+            try:
+                input_array = input._array
+            except AttributeError:
+                return raise_bad_argument(floor, input)
+            kind = input._kind or kind_of(input)
+            return wrap(_floor_kernels[kind or type(input_array)](input_array), None, kind)
         ''')
 
 
@@ -88,16 +166,13 @@ def test_in_place(tmp_path):
                 return _reject(mul_, input, other)
             other_array = other._array
             node = None
-            if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+            if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
                 input_edge = input._edge or edge_of(input)
                 other_edge = other._edge or edge_of(other)
                 if input_edge or other_edge:
                     check_inplace(input)
                     node = nodes.MulBackward0((input_edge, other_edge))
-                    if input_edge:
-                        node.other_saved = save(other)
-                    if other_edge:
-                        node.self_saved = save(input.clone())
+                    node.kept = (save(other) if input_edge else None, save(input.clone()) if other_edge else None)
             _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
             mark_written(input)
             if node is not None:
@@ -130,14 +205,18 @@ def test_in_place_with_a_saved_result(tmp_path):
             except AttributeError:
                 return raise_bad_argument(exp_, input)
             node = None
-            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+            if (
+                input._edge is not None
+                and (state.grad_everywhere or thread.grad_enabled)
+                and (edge := input._edge or edge_of(input))
+            ):
                 check_inplace(input)
                 node = nodes.ExpBackward0((edge,))
             _exp_kernels[type(input_array)](input_array, out=input_array)
             mark_written(input)
             if node is not None:
                 rebase(input, node)
-                node.result_saved = save_output(node, input)
+                node.kept = (save_output(node, input),)
             return input
         ''')
 
@@ -167,7 +246,7 @@ def test_out(tmp_path):
             except AttributeError:
                 return raise_bad_argument(exp_out, input, out=out)
             refuse_grad("exp", input, out)
-            out._array = _exp_kernels[type(input_array)](input_array, out=out_array)
+            set_array(out, _exp_kernels[type(input_array)](input_array, out=out_array))
             mark_written(out)
             return out
         ''')
@@ -199,11 +278,15 @@ def test_saved_result(tmp_path):
             except AttributeError:
                 return raise_bad_argument(exp, input, out=out)
             node = None
-            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+            if (
+                input._edge is not None
+                and (state.grad_everywhere or thread.grad_enabled)
+                and (edge := input._edge or edge_of(input))
+            ):
                 node = nodes.ExpBackward0((edge,))
             result = wrap(_exp_kernels[type(input_array)](input_array), node)
             if node is not None:
-                node.result_saved = save_output(node, result)
+                node.kept = (save_output(node, result),)
             return result
         ''')
 
@@ -242,7 +325,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
             node = None
             if (
                 (input._edge is not None or (weight is not None and weight._edge is not None))
-                and thread.grad_enabled
+                and (state.grad_everywhere or thread.grad_enabled)
                 and (step is None)
             ):
                 input_edge = input._edge or edge_of(input)
@@ -251,10 +334,10 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                     node = nodes.ScaleBackward0((input_edge, weight_edge))
                     node.factor = factor
                     node.weight_shape = None if weight is None else weight_array.shape
-                    if input_edge and weight is not None:
-                        node.weight_saved = save(weight)
-                    if weight_edge:
-                        node.self_saved = save(input)
+                    node.kept = (
+                        save(weight) if input_edge and weight is not None else None,
+                        save(input) if weight_edge else None,
+                    )
             try:
                 return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)
             except (AttributeError, TypeError) as error:
@@ -297,7 +380,11 @@ def test_several_named_results(tmp_path):
             except AttributeError:
                 return raise_bad_argument(max, input, dim, keepdim, out=out)
             node = None
-            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+            if (
+                input._edge is not None
+                and (state.grad_everywhere or thread.grad_enabled)
+                and (edge := input._edge or edge_of(input))
+            ):
                 node = nodes.MaxBackward0((edge,))
                 node.dim = dim
                 node.self_shape = input_array.shape
@@ -305,7 +392,7 @@ def test_several_named_results(tmp_path):
             values = wrap(values_array, node)
             indices = wrap(indices_array)
             if node is not None:
-                node.indices_saved = save(indices)
+                node.kept = (save(indices),)
             return return_types.max((values, indices))
         ''')
     assert definition(files, "generated/ops/reduction.py", "max_out") == expected('''
@@ -327,7 +414,7 @@ def test_several_named_results(tmp_path):
             refuse_grad("max", input, *out)
             arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
             for tensor, tensor_array in zip(out, arrays):
-                tensor._array = tensor_array
+                set_array(tensor, tensor_array)
                 mark_written(tensor)
             return return_types.max(out)
         ''')
@@ -364,7 +451,7 @@ def test_results_that_may_be_missing(tmp_path):
             except AttributeError:
                 return raise_bad_argument(norm_grads, input, other, output_mask)
             node = None
-            if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+            if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
                 input_edge = input._edge or edge_of(input)
                 other_edge = other._edge or edge_of(other)
                 if input_edge or other_edge:
@@ -406,7 +493,7 @@ def test_a_list_of_tensors(tmp_path):
             except (AttributeError, TypeError):
                 return raise_bad_argument(cat, tensors, dim)
             node = None
-            if thread.grad_enabled:
+            if state.grad_everywhere or thread.grad_enabled:
                 tensors_edges = edges_of(tensors)
                 if builtins.any(tensors_edges):
                     node = nodes.CatBackward0(tensors_edges)
@@ -441,8 +528,12 @@ def test_a_list_of_optional_tensors(tmp_path):
             except (AttributeError, TypeError):
                 return raise_bad_argument(index, input, indices)
             node = None
-            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+            if (
+                input._edge is not None
+                and (state.grad_everywhere or thread.grad_enabled)
+                and (edge := input._edge or edge_of(input))
+            ):
                 node = nodes.IndexBackward0((edge,))
-                node.indices_saved = [None if tensor is None else save(tensor) for tensor in indices]
+                node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
             return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
         ''')

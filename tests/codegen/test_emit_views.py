@@ -32,7 +32,11 @@ def test_view_with_separate_ints(tmp_path):
             except AttributeError:
                 return raise_bad_argument(view, input, size, *more_size)
             node = None
-            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+            if (
+                input._edge is not None
+                and (state.grad_everywhere or thread.grad_enabled)
+                and (edge := input._edge or edge_of(input))
+            ):
                 node = nodes.ViewBackward0((edge,))
                 node.self_shape = input_array.shape
             try:
@@ -67,10 +71,14 @@ def test_in_place_view(tmp_path):
             except AttributeError:
                 return raise_bad_argument(t_, input)
             node = None
-            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+            if (
+                input._edge is not None
+                and (state.grad_everywhere or thread.grad_enabled)
+                and (edge := input._edge or edge_of(input))
+            ):
                 check_inplace(input)
                 node = nodes.TBackward0((edge,))
-            input._array = _t_kernels[type(input_array)](input_array)
+            set_array(input, _t_kernels[type(input_array)](input_array))
             mark_written(input)
             if node is not None:
                 rebase(input, node)
@@ -105,7 +113,11 @@ def test_several_views(tmp_path):
             except AttributeError:
                 return raise_bad_argument(unbind, input, dim)
             node = None
-            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+            if (
+                input._edge is not None
+                and (state.grad_everywhere or thread.grad_enabled)
+                and (edge := input._edge or edge_of(input))
+            ):
                 node = nodes.UnbindBackward0((edge,))
                 node.dim = dim
             return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
@@ -168,7 +180,11 @@ def test_op_that_only_writes(tmp_path):
             except AttributeError:
                 return raise_bad_argument(uniform_, input, from_, to, generator=generator)
             node = None
-            if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+            if (
+                input._edge is not None
+                and (state.grad_everywhere or thread.grad_enabled)
+                and (edge := input._edge or edge_of(input))
+            ):
                 check_inplace(input)
                 node = nodes.UniformBackward0((edge,))
             _uniform__kernels[type(input_array)](input_array, from_, to, generator)

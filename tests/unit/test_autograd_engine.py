@@ -181,7 +181,7 @@ class TestRestrictedPasses:
 
         x, y = leaf(1), leaf(1)
         node = Refuses((get_gradient_edge(x)[:2], get_gradient_edge(y)[:2]))
-        node.input_metadata = (((1,), y._array.dtype),)
+        node.input_metadata = ((1,), y._array.dtype)
         edge = torch.autograd.graph.GradientEdge(node, 0)
         assert torch.autograd.grad(edge, y, torch.ones(1), retain_graph=True)[0].tolist() == [1]
         with pytest.raises(ZeroDivisionError):

@@ -17,6 +17,7 @@ from mindtorch.backends.cpu.quiet import quiet, run_quietly
 from mindtorch.backends.cpu.refusals import Refusal
 from mindtorch.backends.cpu.strided import allocate
 from mindtorch.dtype import FROM_NUMPY
+from mindtorch.kinds import KINDS, Kind
 from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, common_dtype
 
 Array = np.ndarray
@@ -110,7 +111,20 @@ def unary(op: Op) -> Callable[..., Array]:
                     pass
         return compute(op, (input,), out)
 
+    kernel.plain = {kind: _plain_unary(op.loops[kind.dtype], kernel) for kind in KINDS if kind.dtype in op.loops}
     return kernel
+
+
+def _plain_unary(loop: Loop, kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """What is left of a kernel of one operand if that is known to be plain."""
+
+    def plain(input: Array) -> Array:
+        try:
+            return run_quietly(loop, input)
+        except SHORT_CUT_FAILED:
+            return kernel(input)
+
+    return plain
 
 
 def binary(op: Op) -> Callable[..., Array]:
@@ -139,7 +153,21 @@ def binary(op: Op) -> Callable[..., Array]:
                 pass
         return compute(op, (input, other), out)
 
+    kernel.plain = {kind: _plain_binary(op.loops[kind.dtype], kind, kernel) for kind in KINDS if kind.dtype in op.loops}
     return kernel
+
+
+def _plain_binary(loop: Loop, kind: Kind, kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """What is left of a kernel if its array and the other one are known to be plain, of one dtype."""
+    constants = {number: of_dtype[kind.dtype] for number, of_dtype in CONSTANTS.items()}
+
+    def plain(input: Array, other: Any) -> Array:
+        try:
+            return run_quietly(loop, input, other if type(other) is Array else constants[type(other)][other])
+        except SHORT_CUT_FAILED:
+            return kernel(input, other)
+
+    return plain
 
 
 def binary_with_alpha(op: Op, scaled: Callable[[Array, Any, Any, Array | None], Array]) -> Callable[..., Array]:
@@ -159,7 +187,22 @@ def binary_with_alpha(op: Op, scaled: Callable[[Array, Any, Any, Array | None], 
                 pass
         return plain(input, other, out)
 
+    kernel.plain = {kind: _plain_with_alpha(op.loops[kind.dtype], kernel) for kind in plain.plain}
     return kernel
+
+
+def _plain_with_alpha(loop: Loop, kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """What is left of it if the two arrays are known to be plain, of one dtype."""
+
+    def plain(input: Array, other: Any, alpha: Any) -> Array:
+        if type(other) is Array and alpha == 1 and type(alpha) is int:
+            try:
+                return run_quietly(loop, input, other)
+            except SHORT_CUT_FAILED:
+                pass
+        return kernel(input, other, alpha)
+
+    return plain
 
 
 def is_plain(array: Array) -> bool:

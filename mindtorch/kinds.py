@@ -1,0 +1,57 @@
+"""Plain arrays, for which a kernel need not look at dtype and layout again.
+
+An array is plain if it is NumPy's own, of float32 or float64, row-major, and without dimensions of size 1: then NumPy
+and torch agree on dtype and strides of every pointwise result, and that is plain too. A tensor remembers in `_kind`
+what its array is: a `Kind`, False if it is not plain, None while nobody has looked. A kernel table has an entry for
+each kind.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch.promotion import DOUBLE, FLOAT
+from mindtorch.tensor import WrappedNumber
+
+
+class Kind:
+    """The plain arrays of one dtype. A key of kernel tables: it is hashed by identity, unlike a dtype."""
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.dtype = dtype
+
+    def __repr__(self) -> str:
+        return f"<plain {self.dtype}>"
+
+
+PLAIN_FLOAT = Kind(FLOAT)
+PLAIN_DOUBLE = Kind(DOUBLE)
+KINDS = (PLAIN_FLOAT, PLAIN_DOUBLE)
+
+_KEEP_THE_DTYPE = frozenset((float, int, bool))  # the numbers that leave the dtype of a float array as it is
+
+
+def kind_of(tensor: Any) -> Any:
+    """The kind of a tensor or wrapped number, remembered; None if it is not plain."""
+    kind = tensor._kind
+    if kind is None:
+        tensor._kind = kind = _look_at(tensor._array)
+    return kind or None
+
+
+def common_kind(tensor: Any, other: Any) -> Kind | None:
+    """The kind that two operands share; a number has that of the tensor. None if there is no such kind."""
+    kind = kind_of(tensor)
+    if kind and (kind_of(other) is kind or (type(other) is WrappedNumber and type(other._array) in _KEEP_THE_DTYPE)):
+        return kind
+    return None
+
+
+def _look_at(array: Any) -> Any:
+    if type(array) is not np.ndarray:
+        return False
+    dtype = array.dtype
+    kind = PLAIN_FLOAT if dtype is FLOAT else PLAIN_DOUBLE if dtype is DOUBLE else None
+    return kind if kind and array.ndim and array.flags.c_contiguous and 1 not in array.shape else False
