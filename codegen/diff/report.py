@@ -112,7 +112,7 @@ class Report:
     ``changes``       the ops that differ, worst first, then in the order of ops.yaml
     ``unchanged``     how many ops are the same
     ``notes``         what a reader should know: a snapshot has no formulas, so derivatives were not compared
-    ``list_errors``   what is wrong with the allow-list itself: expired, unused and unknown entries. Any of them is a break
+    ``list_errors``   what is wrong with the allow-list: expired, unused and unknown entries. Any of them is a break
     """
 
     base: str

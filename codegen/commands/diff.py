@@ -1,0 +1,63 @@
+"""``python -m codegen diff BASE [HEAD]``: what a change of the operators breaks."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from datetime import date
+from pathlib import Path
+
+from ..diff.compare import compare
+from ..diff.formats import COLOURED, FORMATS, Render
+from ..diff.states import UnreadableState, last_release_state, read_state, working_tree
+
+HELP = "compare the operators of two states: what breaks for callers, gradients, saved memory and backends"
+_STATE = "a git revision, a folder, or the snapshot of a release (v0.1.0, or its file)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "exit status: 0 compatible, 1 breaking, 2 forward-only, 3 when a state cannot be read"
+    parser.add_argument("base", nargs="?", metavar="BASE", help=f"{_STATE}; default: the last release")
+    parser.add_argument("head", nargs="?", metavar="HEAD", help="the same; default: the working tree")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how to print the report (default: text)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report to a file")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour in text")
+    parser.add_argument("--strict-forward", action="store_true", help="exit with 1 when the verdict is forward-only")
+
+
+def run(options: argparse.Namespace, root: Path) -> int:
+    try:
+        base = read_state(root, options.base) if options.base is not None else last_release_state(root)
+        head = read_state(root, options.head) if options.head is not None else working_tree(root)
+    except UnreadableState as error:
+        print(error, file=sys.stderr)
+        return 3
+    report = compare(base, head, date.today())
+    return report.exit_code(options.strict_forward) if _write(_render(options)(report), options.output) else 3
+
+
+def _render(options: argparse.Namespace) -> Render:
+    formats = FORMATS | COLOURED if _is_coloured(options) else FORMATS
+    return formats[options.format]
+
+
+def _is_coloured(options: argparse.Namespace) -> bool:
+    """Colour is for people: on a terminal, unless https://no-color.org is asked for."""
+    if options.color == "auto":
+        return options.output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return bool(options.color == "always")
+
+
+def _write(text: str, output: Path | None) -> bool:
+    """Write the report to a file or print it; False, with a message, if the file cannot be written."""
+    if output is None:
+        encoding = sys.stdout.encoding or "utf-8"
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))  # what a terminal cannot show becomes "?"
+        return True
+    try:
+        output.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        print(f"cannot write {output}: {error.strerror}", file=sys.stderr)
+        return False
+    return True

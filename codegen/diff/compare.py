@@ -1,0 +1,140 @@
+"""Compares two states of the operators: every op that differs, with a finding for each thing that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from ..model import FunctionSchema, Op
+from . import calls
+from .allowed import apply
+from .arguments import argument_findings
+from .callers import caller_findings
+from .derivatives import derivative_findings
+from .history import former_names, judged
+from .marks import mark, marked_whole
+from .properties import property_findings
+from .renames import renames
+from .report import Finding, OpChange, Report
+from .results import alias_findings, result_findings
+from .rules import RULES
+from .state import State
+from .subject import Subject
+
+
+def compare(base: State, head: State, today: date) -> Report:
+    """The report; ``today`` decides which entries of the allow-list have expired."""
+    found = [*_changed_ops(base, head)]
+    changes, list_errors = apply(base, head, found, today)
+    order = {name: position for position, name in enumerate(head.schemas)}
+    unchanged = len(base.schemas) - sum(change.old_schema is not None for change in changes)
+    return Report(
+        base.name,
+        head.name,
+        tuple(sorted(changes, key=lambda change: (-change.verdict, order.get(change.op, len(order))))),
+        unchanged,
+        tuple(_notes(base, head)),
+        list_errors,
+    )
+
+
+def _notes(base: State, head: State) -> Iterator[str]:
+    for state in (base, head):
+        if state.model is None:
+            yield (
+                f"{state.name} is a snapshot, which has only schemas: "
+                "derivatives, dtypes, shapes, backends and tags were not compared"
+            )
+
+
+def _changed_ops(base: State, head: State) -> Iterator[OpChange]:
+    removed = [schema for name, schema in base.schemas.items() if name not in head.schemas]
+    added = [schema for name, schema in head.schemas.items() if name not in base.schemas]
+    known = former_names(removed, head)
+    others = [schema for schema in removed if schema.full_name not in known]
+    new_names = {**known, **renames(others, [schema for schema in added if schema.full_name not in known.values()])}
+    for name, schema in base.schemas.items():
+        new = head.schemas.get(new_names.get(name, name))
+        change = (
+            _removed(schema, base, head) if new is None else _changed(_subject(schema, new, base, head), base, head)
+        )
+        if change is not None:
+            yield change
+    for schema in added:
+        if schema.full_name not in new_names.values():
+            yield _added(schema, head)
+
+
+def _subject(old: FunctionSchema, new: FunctionSchema, base: State, head: State) -> Subject:
+    return Subject(old, new, base.op(old.full_name), head.op(new.full_name))
+
+
+# -------------------- ops that only one state has --------------------
+
+
+def _removed(schema: FunctionSchema, base: State, head: State) -> OpChange:
+    op = base.op(schema.full_name)
+    others = ", ".join(f"`{name}`" for name, other in head.schemas.items() if other.name == schema.name)
+    caller = f"`{calls.plain_call(op, schema)}` stops working"
+    if others:
+        caller += f", unless another overload takes it ({others})"
+    rule, whole = RULES["S001"], marked_whole(str(schema))
+    remedy = _variant_remedy(op, head) or rule.remedy
+    location = schema.location if op else None
+    finding = Finding(rule, schema.full_name, "the op is removed", caller, remedy, whole, None, location)
+    return OpChange(schema.full_name, op.family if op else "", whole, None, (finding,))
+
+
+def _variant_remedy(op: Op | None, head: State) -> str:
+    """What brings a variant back whose op is still there."""
+    if op is None or op.derived_from is None or op.derived_from not in head.schemas:
+        return ""
+    return f"keep `{op.kind}` in `autogen` of `{op.derived_from}`"
+
+
+def _added(schema: FunctionSchema, head: State) -> OpChange:
+    op = head.op(schema.full_name)
+    whole = marked_whole(str(schema))
+    location = schema.location if op else None
+    finding = Finding(RULES["S002"], schema.full_name, "the op is added", "", "", None, whole, location)
+    return OpChange(schema.full_name, op.family if op else "", None, whole, (finding,))
+
+
+# -------------------- ops that both states have --------------------
+
+
+def _changed(subject: Subject, base: State, head: State) -> OpChange | None:
+    findings = [*judged(subject, [*_findings(subject, base, head)])]
+    if not findings:
+        return None
+    old, new = mark(str(subject.old), str(subject.new))
+    op = subject.new_op or subject.old_op
+    worst_first = sorted(findings, key=lambda finding: -finding.rule.verdict)
+    return OpChange(subject.name, op.family if op else "", old, new, tuple(worst_first))
+
+
+def _findings(subject: Subject, base: State, head: State) -> Iterator[Finding]:
+    yield from _renamed(subject)
+    if str(subject.old) != str(subject.new):
+        yield from argument_findings(subject)
+        yield from result_findings(subject)
+        yield from alias_findings(subject)
+    if base.model is not None and head.model is not None:
+        yield from caller_findings(subject)
+        yield from derivative_findings(subject, base.model, head.model)
+        yield from property_findings(subject, base.model, head.model)
+
+
+def _renamed(subject: Subject) -> Iterator[Finding]:
+    old, new = subject.old, subject.new
+    where = new.location
+    if old.name != new.name:
+        now = calls.plain_call(subject.new_op or subject.old_op, new)
+        caller = f"`{subject.call()}` stops working: it is `{now}`"
+        message = f"the op is now called `{new.full_name}`"
+        yield subject.changed("S003", message, old.full_name, new.full_name, where, caller)
+    elif old.overload != new.overload:
+        caller = f"a saved program that calls `{old.full_name}` cannot be loaded"
+        message = f"the overload is now called `{new.full_name}`"
+        yield subject.changed("S004", message, old.full_name, new.full_name, where, caller)
+        yield subject.harmless(f"`{subject.call()}` finds the overload by its arguments", where)

@@ -1,0 +1,75 @@
+"""Reads files of a revision out of git, without touching the checkout, the index or a reference."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+_SUFFIXES = (".py", ".yaml", ".toml")
+# Reading must not write either: git would refresh the index, or fetch what a partial clone lacks after asking.
+_ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+
+
+class GitError(Exception):
+    """git cannot be run, or does not do what it is asked for."""
+
+
+def has_revision(root: Path, revision: str) -> bool:
+    """Whether the name stands for a tree in the repository that ``root`` belongs to."""
+    return _tree(root, revision) is not None
+
+
+def write_revision(root: Path, revision: str, folder: Path) -> None:
+    """Write what the generator reads, as it was in ``revision`` at and below ``root``, to an empty folder."""
+    tree = _tree(root, revision)
+    if tree is None:
+        raise GitError(f"there is no revision '{revision}'")
+    files = dict(_listed(root, tree))
+    for path, content in zip(files, _contents(root, list(files.values()))):
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def _tree(root: Path, revision: str) -> str | None:
+    """The id of the revision's tree."""
+    done = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}")
+    return done.stdout.decode().strip() if done.returncode == 0 else None
+
+
+def _listed(root: Path, tree: str) -> Iterator[tuple[str, str]]:
+    """Paths below ``root`` and ids of the ordinary files that the generator may read."""
+    for entry in _output(root, "ls-tree", "-r", "-z", tree).split(b"\0")[:-1]:
+        facts, _, name = entry.partition(b"\t")
+        mode, _, identity = facts.decode().split(" ")
+        path = name.decode(errors="surrogateescape")
+        if mode.startswith("100") and path.endswith(_SUFFIXES) and ".." not in PurePosixPath(path).parts:
+            yield path, identity
+
+
+def _contents(root: Path, identities: list[str]) -> Iterator[bytes]:
+    """The files' contents: each follows a line "<id> blob <size>"."""
+    data = _output(root, "cat-file", "--batch", send="\n".join(identities).encode() + b"\n")
+    position = 0
+    for _ in identities:
+        end = data.index(b"\n", position)
+        size = int(data[position:end].rpartition(b" ")[2])
+        yield data[end + 1 : end + 1 + size]
+        position = end + 2 + size
+
+
+def _output(root: Path, *arguments: str, send: bytes = b"") -> bytes:
+    done = _run(root, *arguments, send=send)
+    if done.returncode:
+        raise GitError(done.stderr.decode(errors="replace").strip())
+    return done.stdout
+
+
+def _run(root: Path, *arguments: str, send: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        return subprocess.run(command, input=send, capture_output=True, env=os.environ | _ENVIRONMENT)
+    except OSError as error:
+        raise GitError(f"git cannot be run: {error.strerror}") from error

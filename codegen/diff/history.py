@@ -1,0 +1,89 @@
+"""What the ``versions`` and ``deprecated`` entries of an op make of a change: a break that they cover is none.
+
+``versions`` covers saved programs, which PyTorch's check of schemas protects, and ``deprecated`` Python callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ..history_rules import is_told_apart
+from ..model import FunctionSchema, OldForm
+from .report import Finding, Verdict
+from .rules import RULES
+from .state import State
+from .subject import Subject
+
+_ALSO_CALLERS = "list the old call under `deprecated` as well: `versions` helps saved programs only"
+_ALSO_PROGRAMS = "list the old schema under `versions` as well, so that saved programs keep working"
+
+
+def former_names(removed: Iterable[FunctionSchema], head: State) -> dict[str, str]:
+    """The ops that say what they were called before: new names by old ones."""
+    gone = {schema.full_name: schema for schema in removed}
+    found: dict[str, str] = {}
+    for op in head.model.ops.values() if head.model else ():
+        names = {form.schema.full_name for form in op.versions}
+        calls = [form.schema for form in op.deprecated if form.schema.name != op.schema.name]
+        names |= {name for name, schema in gone.items() if any(_same_call(schema, call) for call in calls)}
+        found |= {name: op.name for name in names if name in gone}
+    return found
+
+
+def judged(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings about one op, with breaks that it takes care of turned into what is left of them."""
+    op = subject.new_op
+    is_upgraded = op is not None and any(str(form.schema) == str(subject.old) for form in op.versions)
+    is_called = op is not None and any(_same_call(form.schema, subject.old) for form in op.deprecated)
+    breaks = [f for f in findings if f.rule.topic == "schema" and f.rule.verdict is Verdict.breaking]
+    is_harmless = sum(finding.rule.code == "P001" for finding in findings) >= len(breaks)
+    for finding in findings:
+        if finding in breaks and (is_upgraded or is_called):
+            yield _judged(subject, finding, is_upgraded, is_called, is_called or is_harmless)
+        else:
+            yield finding
+    yield from _entries(subject)
+
+
+def _judged(subject: Subject, finding: Finding, is_upgraded: bool, is_called: bool, suits_callers: bool) -> Finding:
+    caller = f"`{subject.call()}` works, with a warning" if is_called else ""
+    if not is_upgraded:
+        caller = f"{caller}, but a saved program that calls `{subject.name}` cannot be run"
+        return replace(finding, caller=caller, remedy=_ALSO_PROGRAMS)
+    if not suits_callers:
+        could_be = subject.old.name != subject.new.name or is_told_apart(subject.old, subject.new)
+        return replace(finding, remedy=_ALSO_CALLERS) if could_be else finding
+    return replace(finding, rule=RULES["S090"], caller=caller, remedy="")
+
+
+def _entries(subject: Subject) -> Iterator[Finding]:
+    """Deprecated calls and old versions that come and go."""
+    old, new = subject.old_op, subject.new_op
+    if old is None or new is None or new.derived_from is not None:
+        return
+    where = new.location
+    for form in _only_in(new.deprecated, old.deprecated):
+        call = _call(form.schema)
+        yield subject.changed("P060", f"`{call}` is deprecated", None, call, form.schema.location)
+    for form in _only_in(old.deprecated, new.deprecated):
+        call = _call(form.schema)
+        yield subject.changed("P061", f"`{call}` is no longer taken", call, None, where, f"`{call}` stops working")
+    for form in _only_in(old.versions, new.versions):
+        caller = f"a saved program that calls version {form.version} cannot be run"
+        message = f"version {form.version} is no longer known"
+        yield subject.changed("S091", message, str(form.schema), None, where, caller)
+
+
+def _only_in(forms: Iterable[OldForm], others: Iterable[OldForm]) -> list[OldForm]:
+    known = {(str(form.schema), form.version) for form in others}
+    return [form for form in forms if (str(form.schema), form.version) not in known]
+
+
+def _call(schema: FunctionSchema) -> str:
+    """A call by what Python callers see of it: no overload, no results."""
+    return str(replace(schema, overload="")).rpartition(" -> ")[0]
+
+
+def _same_call(one: FunctionSchema, other: FunctionSchema) -> bool:
+    return str(replace(one, overload="")) == str(replace(other, overload=""))

@@ -1,0 +1,68 @@
+"""docs/compatibility.md, printed from the table of rules."""
+
+from __future__ import annotations
+
+from .report import Rule
+from .rules import SECTIONS
+
+_HEAD = """# Compatibility of operators
+
+```sh
+python -m codegen diff               # the working tree, compared with the last release
+python -m codegen diff origin/main   # ... with a revision
+python -m codegen diff v0.1.0 HEAD   # one state with another
+```
+
+compares two states of `ops.yaml`, `derivatives.yaml` and the kernels, and judges every change. A state is a git
+revision, a folder, or the snapshot of a release: `schemas/v<version>.txt`, which `python -m codegen snapshot` writes
+when a release is made. A snapshot has only schemas; where the release's tag is in the repository, everything is
+compared. Nothing is checked out: revisions are read from git's objects.
+
+| Verdict | Meaning | Exit status |
+|---|---|---|
+| `breaking` | something that worked stops working, or gives another result | 1 |
+| `forward-only` | what is written for the new version may not run on the old one | 2; with `--strict-forward` 1 |
+| `compatible` | everything that worked works as before | 0 |
+| `text` | nothing that runs can tell the difference | 0 |
+
+Exit status 3: a state cannot be read. `--format` is `text`, `markdown` (a comment on a pull request), `json`
+(`schemas/diff.schema.json` describes it), `html` (a page to review with) or `github` (annotations); `--output` names
+a file to write to.
+
+## Two points of view
+`S` rules are PyTorch's own check of schemas, exactly: a test compares the verdicts with PyTorch's on 30,000 random
+changes. The check is stricter than Python callers in some ways (it minds the order of keyword-only arguments) and blind
+in others (to it, a dtype is an `int`). Where the two differ both are reported: `P001` beside an `S` rule says that no
+Python caller notices, and the other `P` rules are breaks that the check does not see.
+
+What a formula or a rule computes cannot be known from its text. A changed formula is `compatible`, since gradients
+should be the same, and shown, since they may not be; changed promotion and shape rules are `breaking`, since the words
+stand for other results. Whatever is kept until backward is shown as well, because it costs memory. Derivatives, kernels
+and tags of in-place and out= variants that follow from an op are reported with that op, their schemas one by one.
+
+## Breaks that are wanted
+`schemas/allowed.yaml` lists them:
+
+```yaml
+- op: sum.dim_IntList
+  rule: S018
+  reason: NumPy's name for the argument, as announced in 0.2.0
+  expires: 2027-06-30
+```
+
+An entry covers the findings of one rule about one op and the variants derived from it. Entries that have expired, that
+cover nothing or that name an unknown rule are errors, and an error is a break. (An entry that BASE has as well may be
+there for an older change; it has to cover something only when BASE is a release.)
+"""
+
+
+def compatibility_page() -> str:
+    """docs/compatibility.md"""
+    lines = [_HEAD, "## The rules", "A code keeps its meaning for ever. This page is printed from `codegen/diff/`."]
+    for title, rules in SECTIONS.items():
+        lines += ["", f"### {title}", "| Code | Verdict | Change | Instead |", "|---|---|---|---|", *map(_row, rules)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(rule: Rule) -> str:
+    return f"| {rule.code} | {rule.verdict} | {rule.title} | {rule.remedy} |"

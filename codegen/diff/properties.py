@@ -1,0 +1,190 @@
+"""What changed about an op besides its schema, its callers and its derivatives: the other keys of its entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..emit.stubs import is_written
+from ..model import Model, Op
+from .report import Finding
+from .subject import Subject
+
+_NUMBERS = "uint8 int8 int16 int32 int64"
+_HALF, _FLOAT, _COMPLEX = "float16 bfloat16", "float32 float64", "complex64 complex128"
+# The dtypes that the words of the key `dtypes` stand for.
+DTYPES = {
+    "all": f"bool {_NUMBERS} {_HALF} {_FLOAT} {_COMPLEX}",
+    "no_bool": f"{_NUMBERS} {_HALF} {_FLOAT} {_COMPLEX}",
+    "real": f"bool {_NUMBERS} {_HALF} {_FLOAT}",
+    "number_real": f"{_NUMBERS} {_HALF} {_FLOAT}",
+    "float": f"{_HALF} {_FLOAT}",
+    "float_complex": f"{_HALF} {_FLOAT} {_COMPLEX}",
+    "wide_float": _FLOAT,
+    "wide_float_complex": f"{_FLOAT} {_COMPLEX}",
+    "complex": _COMPLEX,
+    "integral": f"bool {_NUMBERS}",
+}
+
+
+def property_findings(subject: Subject, old_model: Model, new_model: Model) -> Iterator[Finding]:
+    old, new = subject.old_op, subject.new_op
+    if old is None or new is None or old.derived_from is not None and new.derived_from is not None:
+        return  # what a derived variant is like is reported with the op that it is derived from
+    yield from _view(subject, old, new)
+    yield from _promotion(subject, old, new)
+    yield from _dtypes(subject, old, new)
+    yield from _shape(subject, old, new)
+    yield from _implementation(subject, old, new, old_model, new_model)
+    yield from _tags(subject, old, new)
+    yield from _texts(subject, old, new)
+
+
+def _changed(subject: Subject, code: str, message: str, old: str | None, new: str | None, caller: str = "") -> Finding:
+    location = subject.new_op.location if subject.new_op else None
+    return subject.changed(code, message, old, new, location, caller)
+
+
+def _view(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    """Becoming a view or ceasing to be one shows in the schema."""
+    if old.view is not None and new.view is not None and old.view != new.view:
+        caller = f"a write to the result of `{subject.call()}` may raise an error, or no longer does"
+        message = f"the result is a view of the kind `{new.view}`, it was `{old.view}`"
+        yield _changed(subject, "V003", message, old.view, new.view, caller)
+
+
+# -------------------- dtypes and shapes --------------------
+
+
+def _promotion(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    words = old.promotion, new.promotion
+    if words[0] == words[1]:
+        return
+    if words[0] is None:
+        yield _changed(subject, "T002", f"the promotion rule is `{words[1]}`", *words)
+    elif words[1] is None:
+        yield _changed(subject, "T003", f"the promotion rule `{words[0]}` is no longer stated", *words)
+    else:
+        caller = f"`{subject.call()}.dtype` may be another one"
+        yield _changed(subject, "T001", f"the promotion rule is `{words[1]}`, it was `{words[0]}`", *words, caller)
+
+
+def _dtypes(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    before, after = DTYPES[old.dtypes].split(), DTYPES[new.dtypes].split()
+    lost, gained = [name for name in before if name not in after], [name for name in after if name not in before]
+    if lost:
+        caller = f"`{subject.call()}` stops working on tensors of {_listed(lost)}"
+        yield _changed(subject, "T010", f"no longer computes on {_listed(lost)}", old.dtypes, new.dtypes, caller)
+    if gained:
+        yield _changed(subject, "T011", f"also computes on {_listed(gained)}", old.dtypes, new.dtypes)
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(words)
+
+
+def _shape(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    words = old.shape, new.shape
+    if words[0] == words[1]:
+        return
+    if words[0] is None:
+        yield _changed(subject, "H002", f"the shape rule is `{words[1]}`", *words)
+    elif words[1] is None:
+        yield _changed(subject, "H003", f"the shape rule `{words[0]}` is no longer stated", *words)
+    else:
+        caller = f"`{subject.call()}.shape` may be another one"
+        yield _changed(subject, "H001", f"the shape rule is `{words[1]}`, it was `{words[0]}`", *words, caller)
+
+
+# -------------------- kernels and composites --------------------
+
+
+def _implementation(subject: Subject, old: Op, new: Op, old_model: Model, new_model: Model) -> Iterator[Finding]:
+    if old.is_composite and new.is_composite:
+        if old.composite != new.composite:
+            message = f"the composite function is `{new.composite}`, it was `{old.composite}`"
+            yield _changed(subject, "B012", message, old.composite, new.composite)
+    elif old.is_composite:
+        yield _explicit(subject, old, new, new_model)
+    elif new.is_composite:
+        message = f"the op is now composite, made of other ops by `{new.composite}`"
+        yield _changed(subject, "B011", message, _dispatch(old), new.composite)
+    else:
+        yield from _kernels(subject, old, new, old_model, new_model)
+
+
+def _explicit(subject: Subject, old: Op, new: Op, model: Model) -> Finding:
+    """A composite op runs wherever its parts do; with kernels of its own it runs on those backends only."""
+    bound = [backend for backend in _backends(model) if _is_bound(model, backend, new)]
+    works = f"works on {_listed(bound)} only, and not on backends of others" if bound else "stops working"
+    caller = f"`{subject.call()}` {works}"
+    message = f"the op has kernels of its own, it was composite (`{old.composite}`)"
+    return _changed(subject, "B010", message, old.composite, _dispatch(new), caller)
+
+
+def _dispatch(op: Op) -> str:
+    return ", ".join(f"{backend}: {name}" for backend, name in (op.dispatch or {}).items())
+
+
+def _kernels(subject: Subject, old: Op, new: Op, old_model: Model, new_model: Model) -> Iterator[Finding]:
+    for backend in dict.fromkeys((*_backends(old_model), *_backends(new_model))):
+        names = _kernel_name(old, backend), _kernel_name(new, backend)
+        had, has = _is_bound(old_model, backend, old), _is_bound(new_model, backend, new)
+        if had and not has:
+            message, now = f"the {backend} kernel is gone", _unwritten(names[1])
+            yield _changed(subject, "B001", message, names[0], now, f"`{subject.call()}` on {backend} stops working")
+        elif has and not had:
+            yield _changed(subject, "B002", f"there is a {backend} kernel", _unwritten(names[0]), names[1])
+        elif names[0] != names[1]:
+            yield _other_name(subject, backend, names, has)
+
+
+def _other_name(subject: Subject, backend: str, names: tuple[str | None, str | None], has: bool) -> Finding:
+    if has:
+        return _changed(subject, "B003", f"the {backend} kernel is `{names[1]}`, it was `{names[0]}`", *names)
+    if names[1] is None:
+        return _changed(subject, "B005", f"the {backend} kernel `{names[0]}`, never written, is not planned", *names)
+    return _changed(subject, "B004", f"the {backend} kernel `{names[1]}` is planned but not written", *names)
+
+
+def _unwritten(name: str | None) -> str | None:
+    return f"{name} (not written)" if name else None
+
+
+def _backends(model: Model) -> tuple[str, ...]:
+    return tuple(model.project.backends)
+
+
+def _kernel_name(op: Op, backend: str) -> str | None:
+    name = (op.dispatch or {}).get(backend)
+    return "a shape rule" if name is None and backend == "Meta" and op.shape else name
+
+
+def _is_bound(model: Model, backend: str, op: Op) -> bool:
+    """Whether there is a function to run: a written kernel or, on the meta backend, a shape rule."""
+    has_rule = backend == "Meta" and op.shape is not None and backend not in (op.dispatch or {})
+    return has_rule or is_written(model, backend, op)
+
+
+# -------------------- tags and texts --------------------
+
+
+def _tags(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    words = _listed(list(old.tags)) or None, _listed(list(new.tags)) or None
+    for tag in old.tags:
+        if tag not in new.tags:
+            caller = "programs exported to core ops can no longer contain it" if tag == "core" else ""
+            yield _changed(subject, "G001" if tag == "core" else "G003", f"the tag `{tag}` is lost", *words, caller)
+    for tag in new.tags:
+        if tag not in old.tags:
+            yield _changed(subject, "G002" if tag == "core" else "G004", f"the tag `{tag}` is gained", *words)
+
+
+def _texts(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    for code, what, before, after in (
+        ("B020", "the ACLNN call", old.aclnn, new.aclnn),
+        ("B021", "the family", old.family, new.family),
+        ("B022", "the stated divergence from PyTorch's schema", old.divergence, new.divergence),
+    ):
+        if before != after:
+            verb = "added" if before is None else "removed" if after is None else "changed"
+            yield _changed(subject, code, f"{what} is {verb}", before, after)

@@ -1,0 +1,108 @@
+"""Finds and reads the states that are compared: git revisions, folders, snapshots of releases, the working tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+from ..errors import InvalidInput, Problems
+from ..load import load
+from ..project import Project
+from ..project_file import read_project
+from .allowed import FILE, read_allow_list
+from .git import GitError, has_revision, write_revision
+from .snapshots import last_release, read_snapshot, snapshot_path
+from .state import State, state_of
+
+WORKING_TREE = "the working tree"
+_T = TypeVar("_T")
+
+
+class UnreadableState(Exception):
+    """A state that is not there or that has errors; the text says which state, and what is wrong."""
+
+
+def working_tree(root: Path) -> State:
+    return _located(WORKING_TREE, lambda: _folder(root, WORKING_TREE))
+
+
+def last_release_state(root: Path) -> State:
+    """The last release: its tag, which has everything, or else its snapshot."""
+    folder = _schema_folder(root)
+    version = last_release(folder)
+    if version is None:
+        raise UnreadableState(f"there is no snapshot of a release in {folder}: say what to compare with")
+    return read_state(root, f"v{version}")
+
+
+def read_state(root: Path, name: str) -> State:
+    """The state of that name: a snapshot's file, a folder, a revision, or the snapshot of a release."""
+    return _located(name, lambda: _read(root, name))
+
+
+def _read(root: Path, name: str) -> State:
+    if not name:
+        raise UnreadableState("the name of a state is empty")
+    path, snapshot = Path(name), snapshot_path(_schema_folder(root), name.removeprefix("v"))
+    if path.is_file():
+        return _snapshot(path, name)
+    if _is_project(path):
+        return _folder(path, name)
+    if _has_revision(root, name):
+        return _revision(root, name, is_release=snapshot.is_file())
+    if snapshot.is_file():
+        return _snapshot(snapshot, name)
+    raise UnreadableState(
+        f"cannot read '{name}': it is no git revision here, no folder with ops.yaml, and no snapshot of a release"
+    )
+
+
+def _has_revision(root: Path, name: str) -> bool:
+    """Outside of a repository, and without git, there are no revisions."""
+    try:
+        return has_revision(root, name)
+    except GitError:
+        return False
+
+
+def _is_project(path: Path) -> bool:
+    return path.is_dir() and (path / _project(path).ops).is_file()
+
+
+def _project(root: Path) -> Project:
+    problems = Problems()
+    project = read_project(root, problems)
+    problems.raise_if_any()
+    return project
+
+
+def _schema_folder(root: Path) -> Path:
+    return root / _project(root).schemas
+
+
+def _snapshot(path: Path, name: str) -> State:
+    return State(name, read_snapshot(path, str(path)), is_release=True)
+
+
+def _folder(root: Path, name: str, is_release: bool = False) -> State:
+    model = load(root)
+    file = f"{model.project.schemas}/{FILE}"
+    return state_of(name, model, read_allow_list(root / file, file), is_release)
+
+
+def _revision(root: Path, name: str, is_release: bool) -> State:
+    with TemporaryDirectory(prefix="mindtorch-diff-") as folder:
+        write_revision(root, name, Path(folder))
+        return _folder(Path(folder), name, is_release)
+
+
+def _located(name: str, read: Callable[[], _T]) -> _T:
+    """Run ``read``; say in which state an error is."""
+    try:
+        return read()
+    except InvalidInput as error:
+        raise UnreadableState("\n\n".join(f"in {name}: {diagnostic}" for diagnostic in error.diagnostics)) from error
+    except GitError as error:
+        raise UnreadableState(f"cannot read {name}: {error}") from error
