@@ -1,16 +1,22 @@
-"""CONTRIBUTING.md's "Add an operator", followed to the letter in a copy of the tree."""
+"""CONTRIBUTING.md's "Add an operator in fifteen minutes", followed to the letter in a copy of the tree.
+
+The page decides what is run and compared: a ``sh`` block is run, a plain block after it is in its output, and a block
+of YAML or Python is what the file that was named last contains, or what is to be written there.
+"""
 
 import re
+import shlex
 import shutil
-import subprocess
 import sys
-from pathlib import Path
+from dataclasses import dataclass
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.packaging.commands import ROOT, attempt, run
+
 NEEDED = "codegen generated mindtorch schemas tests docs ops.yaml derivatives.yaml pyproject.toml".split()
-FILES = ("ops.yaml", "derivatives.yaml", "mindtorch/backends/cpu/pointwise.py")
+KERNELS = "mindtorch/backends/cpu/pointwise.py"
+FILES = ("ops.yaml", "derivatives.yaml", KERNELS)
 
 PROGRAM = """
 import math
@@ -39,9 +45,23 @@ print("works")
 """
 
 
-def block(text: str, file: str) -> str:
-    """The code block of CONTRIBUTING.md that follows the first mention of a file."""
-    return re.search(rf"\*\* In `{re.escape(file)}`.*?```\w+\n(.*?)```", text, re.DOTALL).group(1)
+@dataclass(frozen=True)
+class Block:
+    """A block of the page, and the file that the text above it named last."""
+
+    language: str
+    text: str
+    file: str
+
+
+def blocks():
+    """The blocks of the section, in their order."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Add an operator in fifteen minutes\n")[2].partition("\n## ")[0]
+    parts = re.split(r"^```(\w*)\n(.*?)^```\n", section, flags=re.MULTILINE | re.DOTALL)
+    for above, language, text in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
+        named = re.findall(r"[Ii]n `([\w/]+\.\w+)`", above)
+        yield Block(language, text, named[-1] if named else "")
 
 
 def without_the_op(text):
@@ -58,15 +78,17 @@ def schemas(tree):
     return set((tree / "generated" / "schemas.py").read_text(encoding="utf-8").splitlines())
 
 
-def run(*command, cwd):
-    done = subprocess.run([sys.executable, *command], cwd=cwd, text=True, capture_output=True)
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+def python(*command, cwd):
+    return run(sys.executable, *command, cwd=cwd)
+
+
+def git(tree, *command):
+    run("git", "-c", "user.name=Contributor", "-c", "user.email=someone@example.org", *command, cwd=tree)
 
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory):
-    """A copy of the tree that has no exp2, even if the tree has it by now."""
+    """A repository with a copy of the tree that has no exp2, even if the tree has it by now."""
     before = tmp_path_factory.mktemp("before")
     for name in NEEDED:
         source = ROOT / name
@@ -76,8 +98,55 @@ def before(tmp_path_factory):
             shutil.copy(source, before / name)
     for file in FILES:
         edit(before / file, without_the_op)
-    run("-m", "codegen", cwd=before)
+    python("-m", "codegen", cwd=before)
+    git(before, "init", "--quiet")
+    git(before, "add", "--all")
+    git(before, "commit", "--quiet", "--message", "Before")
     return before
+
+
+# ---- following the page ----
+
+
+def follow(tree):
+    """Do what the page says, and check what it says will happen."""
+    output = ""
+    for block in blocks():
+        if block.language == "sh":
+            output = "".join(outcome(line, tree) for line in block.text.splitlines())
+        elif block.language == "":
+            check_output(block.text, output)
+        else:
+            write(block, tree / block.file)
+
+
+def outcome(line, tree):
+    """What a command prints, whether it finds something missing or not."""
+    command = [sys.executable if word == "python" else word for word in shlex.split(line)]
+    done = attempt(*command, cwd=tree)
+    missing = "is not complete:" in done.stdout
+    assert done.returncode == (1 if missing else 0), f"{line}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def check_output(expected, output):
+    """Every line is there, but for line numbers and what '...' stands for."""
+    for line in expected.splitlines():
+        words = [re.sub(r":\d+", r":\\d+", re.escape(part)) for part in line.split("...")]
+        assert re.search(rf"^{'.*'.join(words)}$", output, re.MULTILINE), f"{line!r} is not printed:\n{output}"
+
+
+def write(block, path):
+    """Fill in an entry that is there, or append what is not."""
+    text = path.read_text(encoding="utf-8")
+    if block.text in text:
+        return
+    assert block.file in ("derivatives.yaml", KERNELS), f"{block.file} does not contain\n{block.text}"
+    first = block.text.partition("\n")[0]
+    old = re.search(rf"^{re.escape(first)}\n(  .*\n)*", text, re.MULTILINE)
+    assert bool(old) == (block.language == "yaml")
+    new = text.replace(old.group(), block.text) if old else f"{text.rstrip()}\n{block.text}"
+    path.write_text(new, encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -85,15 +154,26 @@ def copy(before, tmp_path_factory):
     """The tree after the steps of the page."""
     copy = tmp_path_factory.mktemp("copy")
     shutil.copytree(before, copy, dirs_exist_ok=True)
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for file in FILES:
-        edit(copy / file, lambda text, file=file: f"{text.rstrip()}\n\n{block(page, file)}")
-    run("-m", "codegen", cwd=copy)
+    follow(copy)
     return copy
 
 
+# ---- what comes of it ----
+
+
+def test_the_page_goes_all_the_way():
+    found = list(blocks())
+    commands = [line for block in found if block.language == "sh" for line in block.text.splitlines()]
+    assert commands[0].startswith("python -m codegen new ") and commands[-1] == "python -m codegen diff HEAD"
+    assert [block.file for block in found if block.language in ("yaml", "python")][:3] == [
+        "ops.yaml",
+        KERNELS,
+        FILES[1],
+    ]
+
+
 def test_the_op_works(copy):
-    assert run("-W", "error", "-c", PROGRAM, cwd=copy).strip() == "works"
+    assert python("-W", "error", "-c", PROGRAM, cwd=copy).strip() == "works"
 
 
 def test_it_is_documented(copy):
@@ -102,12 +182,12 @@ def test_it_is_documented(copy):
 
 
 def test_its_tests_appear_and_pass(copy):
-    output = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/ops", "-k", "exp2", cwd=copy)
-    assert re.search(r"^[1-9]\d* passed", output, re.MULTILINE), output
+    output = python("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/ops", "-k", "exp2", cwd=copy)
+    assert int(re.search(r"^(\d+) passed", output, re.MULTILINE).group(1)) > 5, output
 
 
 def test_generated_files_are_current(copy):
-    run("-m", "codegen", "check", cwd=copy)
+    python("-m", "codegen", "check", cwd=copy)
 
 
 def test_a_reviewer_sees_one_op_with_its_variants(before, copy):
@@ -116,18 +196,17 @@ def test_a_reviewer_sees_one_op_with_its_variants(before, copy):
     assert len(added) == 3 and all("exp2" in line for line in added)
 
 
-def test_the_op_can_be_taken_out_again():
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+def test_nothing_else_in_the_files_changes(before, copy):
     for file in FILES:
-        text = without_the_op((ROOT / file).read_text(encoding="utf-8")).rstrip()
-        assert without_the_op(f"{text}\n\n{block(page, file)}").rstrip() == text
+        texts = [(tree / file).read_text(encoding="utf-8") for tree in (before, copy)]
+        assert without_the_op(texts[1]).rstrip() == texts[0].rstrip()
 
 
 def test_without_a_kernel_it_says_which_is_missing(copy, tmp_path):
     shutil.copytree(copy, tmp_path / "copy", dirs_exist_ok=True)
-    edit(tmp_path / "copy" / FILES[2], without_the_op)
-    run("-m", "codegen", cwd=tmp_path / "copy")
+    edit(tmp_path / "copy" / KERNELS, without_the_op)
+    python("-m", "codegen", cwd=tmp_path / "copy")
     call = "import mindtorch as torch; torch.exp2(torch.ones(1))"
-    done = subprocess.run([sys.executable, "-c", call], cwd=tmp_path / "copy", text=True, capture_output=True)
+    done = attempt(sys.executable, "-c", call, cwd=tmp_path / "copy")
     assert "NotImplementedError" in done.stderr
-    assert FILES[2] in done.stderr
+    assert KERNELS in done.stderr

@@ -1,0 +1,46 @@
+"""``python -m codegen new``: add an op, from its schema string or from the name that it has in PyTorch."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..new.draft import Request
+from ..new.files import Files
+from ..new.plan import make_plan
+from ..new.report import changes, report
+from ..new.torch_facts import find_facts
+from . import write
+
+HELP = "add an op: its entries, with what can be guessed, and a list of what is left to write"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "op", metavar="OP", help="a schema, 'hypot(Tensor self, Tensor other) -> Tensor', or an op of PyTorch: hypot"
+    )
+    parser.add_argument("--family", help="the group of ops that it belongs to: pointwise, reduction ...")
+    parser.add_argument("--after", metavar="NAME", help="the listed op to put it below and to take guesses from")
+    parser.add_argument("--composite", action=argparse.BooleanOptionalAction, help="is it written in other ops?")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing; print the changes as a patch")
+    parser.add_argument("--no-generate", action="store_true", help="do not write the generated files")
+
+
+def run(options: argparse.Namespace, root: Path) -> int:
+    facts = None if "(" in options.op else find_facts()
+    plan = make_plan(root, Request(options.op, options.family, options.after, options.composite), facts)
+    if options.dry_run:
+        print(changes(plan))
+    else:
+        _write(plan.files, root)
+    print(report(plan))
+    if options.dry_run or options.no_generate:
+        return 0
+    print()
+    return write.run(options, root)
+
+
+def _write(files: Files, root: Path) -> None:
+    for file, content in files.changed.items():
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_bytes(content)

@@ -1,0 +1,127 @@
+"""What is known of a new op before its keys are chosen: its family, its closest relative, how it is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import Problems, did_you_mean
+from ..model import FunctionSchema, Model, Op
+from ..project import Project
+from .relatives import Profile, Relative, closest, entries
+from .wanted import START, Wanted
+
+# Families that say so in the names of their ops.
+_PREFIXES = frozenset(("fft", "linalg", "special", "foreach"))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for. ``composite`` is None when it follows from what PyTorch does."""
+
+    text: str
+    family: str | None = None
+    after: str | None = None
+    composite: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A new op with the choices that all its lines depend on.
+
+    ``function_name`` is what its kernel, or its composite function, is called.
+    """
+
+    wanted: Wanted
+    relative: Relative | None
+    family: str
+    reason_for_family: str
+    is_composite: bool
+    function_name: str
+    project: Project
+
+    @property
+    def schema(self) -> FunctionSchema:
+        return self.wanted.schema
+
+    @property
+    def relative_op(self) -> Op | None:
+        return self.relative.op if self.relative else None
+
+    @property
+    def twin(self) -> Op | None:
+        """The relative if it takes and returns the same types, so that its rules can be expected to fit."""
+        return self.relative.op if self.relative and self.relative.same_types else None
+
+    @property
+    def pointwise_relative(self) -> Op | None:
+        """The relative if both ops are pointwise: then its rules fit any number of tensors."""
+        op = self.relative_op
+        is_pointwise = op is not None and op.family == self.family == "pointwise" and op.kind == self.schema.kind
+        return op if is_pointwise and len(self.schema.returns) == 1 else None
+
+
+def make_draft(wanted: Wanted, request: Request, model: Model, problems: Problems) -> Draft:
+    """The choices for one op; raises InvalidInput when ``request`` names an op or a family that does not exist."""
+    _check_family(request, model, problems)
+    profile, name = _profile(wanted, request), _free_name(wanted.schema, model)
+    if request.after is not None:
+        op = _named(request.after, model, problems)
+        family, reason = request.family or op.family, "as the op that it goes after"
+        return Draft(wanted, closest(profile, model, [op]), family, reason, profile.is_composite, name, model.project)
+    listed = [op for op in entries(model) if request.family in (None, op.family)]
+    family, reason = _family(wanted, closest(profile, model, listed), model)
+    if request.family is not None:
+        family, reason = request.family, "as asked for"
+    members = [op for op in listed if op.family == family]
+    return Draft(wanted, closest(profile, model, members), family, reason, profile.is_composite, name, model.project)
+
+
+def _profile(wanted: Wanted, request: Request) -> Profile:
+    """What is known of the new op: all of it from PyTorch, or little more than the schema."""
+    function, derivative = wanted.function, wanted.derivative
+    is_sparse = "sparse" in wanted.schema.base.split("_")
+    if function is None:
+        return Profile(wanted.schema, is_composite=bool(request.composite), is_sparse=is_sparse)
+    is_composite = function.is_composite if request.composite is None else request.composite
+    is_differentiable = is_composite or derivative is not None and all(derivative.outputs[:1])
+    tags, module = frozenset(function.tags), function.python_module
+    return Profile(wanted.schema, tags, module, is_composite, is_differentiable, is_sparse)
+
+
+def _free_name(schema: FunctionSchema, model: Model) -> str:
+    """``hypot``, or ``max_dim`` for ``max.dim``; something longer if another op's function is called like this."""
+    overload = "" if schema.overload in ("", "Tensor") else f"_{schema.overload.lower()}"
+    name = f"{schema.base.strip('_')}{overload}"
+    taken = {used for op in entries(model) for used in (*(op.dispatch or {}).values(), op.composite)}
+    return next(free for free in (name, f"{name}_op", f"{name}_{schema.kind}") if free not in taken)
+
+
+def _check_family(request: Request, model: Model, problems: Problems) -> None:
+    families = model.project.families
+    if request.family is not None and request.family not in families:
+        hint = did_you_mean(request.family, families) or f"it is one of: {', '.join(families)}"
+        problems.add("E015", f"unknown family '{request.family}'", START, hint)
+        problems.raise_if_any()
+
+
+def _named(name: str, model: Model, problems: Problems) -> Op:
+    """The entry that a name belongs to, be it that of a variant."""
+    if name not in model.ops:
+        problems.add("E112", f"no op '{name}' that a new one could go after", START, did_you_mean(name, model.ops))
+        problems.raise_if_any()
+    op = model.ops[name]
+    return model.ops[op.derived_from] if op.derived_from else op
+
+
+def _family(wanted: Wanted, relative: Relative | None, model: Model) -> tuple[str, str]:
+    """The family, and why it is that one."""
+    families = model.project.families
+    overload = next((op for op in model.ops.values() if op.schema.base == wanted.schema.base), None)
+    prefix = wanted.schema.base.strip("_").partition("_")[0]
+    if overload is not None:
+        return overload.family, f"as {overload.name}: overloads stay together"
+    if prefix in _PREFIXES.intersection(families):
+        return prefix, f"its name starts with {prefix}"
+    if relative is not None:
+        return relative.op.family, f"as {relative.op.name}, the op that is most like it"
+    return families[0], "a guess: there is no op to compare with"

@@ -1,0 +1,74 @@
+"""The changes of the files that a new op leads to, one function per file."""
+
+from __future__ import annotations
+
+from ..errors import Problems
+from ..kernels import read_hand_written
+from ..model import Model, Op
+from .by_hand import composite_function, new_composite_file, sample_generator
+from .draft import Draft
+from .files import Files
+from .insertion import Insertion, after_entry, after_heading, appended, at_end
+from .op_entry import Line, entry_text
+from .relatives import entries
+
+
+def add_op(files: Files, lines: list[Line], draft: Draft, model: Model) -> None:
+    """The entry in ops.yaml: below the relative, or at the head of the family, or at the end."""
+    places = {op.name: op.location.line for op in entries(model)}
+    relative = draft.relative_op
+    _insert(files, model.project.ops, entry_text(lines), places, relative.name if relative else None, draft.family)
+
+
+def add_derivative(files: Files, lines: list[Line], draft: Draft, model: Model) -> None:
+    """The entry in derivatives.yaml, whose entries are in the order of those in ops.yaml."""
+    places = {name: derivative.location.line for name, derivative in model.derivatives.items()}
+    above = _last_with_derivative(draft, model)
+    _insert(files, model.project.derivatives, entry_text(lines), places, above.name if above else None, draft.family)
+
+
+def _last_with_derivative(draft: Draft, model: Model) -> Op | None:
+    """The relative, or the op closest above it in the family, that has a derivative."""
+    relative = draft.relative_op
+    if relative is None:
+        return None
+    members = [op for op in entries(model) if op.family == relative.family]
+    above = members[: members.index(relative) + 1]
+    return next((op for op in reversed(above) if op.name in model.derivatives), None)
+
+
+def _insert(files: Files, file: str, entry: str, places: dict[str, int], above: str | None, family: str) -> None:
+    text = files.read(file) or ""
+    files.change(file, _place(text, entry, places, above, family).into(text))
+
+
+def _place(text: str, entry: str, places: dict[str, int], above: str | None, family: str) -> Insertion:
+    if above is not None:
+        return after_entry(text, places[above], places.values(), entry)
+    return after_heading(text, family, entry) or at_end(text, entry)
+
+
+def add_samples(files: Files, draft: Draft, model: Model) -> tuple[Line | None, str | None]:
+    """The ``samples`` line of the entry, and the file with a generator that is to be written; None when there is none.
+
+    The generator of the relative will do if it makes the same types of arguments.
+    """
+    rule = read_hand_written(model.project, Problems(unsaved=files.changed)).rules["samples"]
+    name, twin = draft.function_name, draft.twin
+    if rule.names is None:
+        return None, None
+    if twin is not None and twin.samples is not None:
+        return Line("samples", twin.samples, f"as {twin.name}: check it"), None
+    if name in rule.names:
+        return Line("samples", name, f"{rule.file} has a generator of that name"), None
+    text = files.read(rule.file) or ""
+    files.change(rule.file, appended(text, sample_generator(name, draft.schema, model.project)))
+    return Line("samples", name, f"to be written in {rule.file}"), rule.file
+
+
+def add_composite(files: Files, draft: Draft, model: Model) -> None:
+    """The composite function, unless there is one of that name."""
+    file = model.project.composite_file(draft.family)
+    text = files.read(file) or new_composite_file(draft.family)
+    if f"def {draft.function_name}(" not in text:
+        files.change(file, appended(text, composite_function(draft.function_name, draft.schema, file)))

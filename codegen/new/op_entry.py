@@ -1,0 +1,207 @@
+"""The entry of a new op in ops.yaml: its keys, each with the reason for its value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import yaml
+
+from ..keys import DTYPES, OP_KEYS, TAGS
+from ..model import FunctionSchema
+from ..variants import inplace_schema, out_schema
+from .draft import Draft
+
+_TENSOR_OPTIONS = ("dtype", "layout", "device", "pin_memory")
+_MODULES = next(key.values for key in OP_KEYS if key.name == "python_module")
+_PYTORCH = "as in PyTorch"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A key of an entry, its value as YAML, and why it has it."""
+
+    key: str
+    value: str
+    reason: str = ""
+
+
+def op_lines(draft: Draft, samples: Line | None) -> list[Line]:
+    """The lines of the entry, in the order of the key table."""
+    found = {line.key: line for lines in (_general(draft), _rules(draft), _implementation(draft)) for line in lines}
+    if samples is not None:
+        found["samples"] = samples
+    return [found[key.name] for key in OP_KEYS if key.name in found]
+
+
+def entry_text(lines: list[Line]) -> str:
+    """An entry of a YAML file."""
+    return "\n".join(f"{'  ' if index else '- '}{line.key}: {line.value}" for index, line in enumerate(lines))
+
+
+def scalar(text: str) -> str:
+    """A text as YAML: in quotes where it would mean something else without."""
+    try:
+        node = yaml.compose(f"key: {text}", Loader=yaml.SafeLoader)
+    except yaml.YAMLError:
+        node = None
+    value = node.value[0][1] if isinstance(node, yaml.MappingNode) else None
+    is_plain = isinstance(value, yaml.ScalarNode) and value.style is None and value.value == text
+    return text if is_plain else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False) if "'" in text else f"'{text}'"
+
+
+# -------------------- what users see --------------------
+
+
+def _general(draft: Draft) -> Iterator[Line]:
+    yield Line("func", scalar(str(draft.schema)))
+    yield Line("family", draft.family, draft.reason_for_family)
+    yield from _variants(draft)
+    yield from _derived(draft)
+    yield from _tags(draft)
+
+
+def _variants(draft: Draft) -> Iterator[Line]:
+    """Where users find it. The ops of another package are functions of that package."""
+    if not draft.project.is_library:
+        return
+    module, reason = _python_module(draft)
+    if module is not None:
+        yield Line("python_module", module, reason)
+    variants, reason = _python_forms(draft)
+    if variants != ("function",):
+        yield Line("variants", ", ".join(variants), reason)
+
+
+def _python_module(draft: Draft) -> tuple[str | None, str]:
+    function, twin = draft.wanted.function, draft.twin
+    if function is not None:
+        return function.python_module if function.python_module in _MODULES else None, _PYTORCH
+    return twin.python_module if twin else None, f"as {twin.name}" if twin else ""
+
+
+def _python_forms(draft: Draft) -> tuple[tuple[str, ...], str]:
+    """Whether it is a function, a method or both, and why."""
+    function, twin, target = draft.wanted.function, draft.twin, draft.schema.self_argument
+    if function is not None:
+        return tuple(word for word in ("function", "method") if word in function.variants), _PYTORCH
+    if twin is not None:
+        return tuple(word for word in ("function", "method") if word in twin.variants), f"as {twin.name}"
+    if target is not None and target.type.is_tensor:
+        return ("function", "method"), "it has a tensor 'self'"
+    return ("function",), ""
+
+
+def _derived(draft: Draft) -> Iterator[Line]:
+    """The in-place and out= variants: derived where their schemas follow the rule, otherwise written out."""
+    schema, wanted = draft.schema, draft.wanted
+    if schema.kind != "functional":
+        return
+    if wanted.function is None:
+        yield from _derived_as_relative(draft)
+        return
+    by_rule = {"inplace": inplace_schema(schema, schema.location), "out": out_schema(schema, schema.location)}
+    given = {"inplace": wanted.inplace, "out": wanted.out}
+    autogen = [key for key, variant in given.items() if variant and str(variant) == str(by_rule[key])]
+    if autogen:
+        yield Line("autogen", ", ".join(autogen), _PYTORCH)
+    for key, variant in given.items():
+        if variant is not None and key not in autogen:
+            yield Line(key, scalar(str(variant)), "PyTorch's schema, which does not follow the rule")
+
+
+def _derived_as_relative(draft: Draft) -> Iterator[Line]:
+    relative = draft.twin
+    words = [word for word in ("inplace", "out") if relative and (word in relative.autogen or getattr(relative, word))]
+    target = draft.schema.self_argument
+    possible = [word for word in words if word == "out" or target is not None and target.type.holds_tensors]
+    if possible and relative:
+        yield Line("autogen", ", ".join(possible), f"as {relative.name}")
+
+
+def _tags(draft: Draft) -> Iterator[Line]:
+    function, relative = draft.wanted.function, draft.pointwise_relative
+    if function is not None:
+        tags, reason = [tag for tag in TAGS if tag in function.tags], _PYTORCH
+    elif relative is not None and "pointwise" in relative.tags:
+        tags, reason = ["pointwise"], f"as {relative.name}"
+    else:
+        tags, reason = [], ""
+    if tags:
+        yield Line("tags", ", ".join(tags), reason)
+
+
+# -------------------- rules --------------------
+
+
+def _rules(draft: Draft) -> Iterator[Line]:
+    schema, twin = draft.schema, draft.twin
+    if all(schema.argument(name) for name in _TENSOR_OPTIONS) and not schema.tensor_arguments:
+        yield Line("factory", "true", "it makes a tensor from nothing")
+    if twin is not None:
+        numbers = [name for name in twin.numbers if (found := schema.argument(name)) and found.type.is_tensor]
+        if numbers:
+            yield Line("numbers", ", ".join(numbers), f"as {twin.name}")
+        if twin.dtypes != DTYPES[0]:
+            yield Line("dtypes", twin.dtypes, f"as {twin.name}: check it")
+    if draft.is_composite:
+        return
+    yield from _view(schema)
+    rules = twin or draft.pointwise_relative
+    for key in ("promotion", "shape"):
+        value = getattr(rules, key) if rules is not None else None
+        if rules is not None and value is not None:
+            yield Line(key, value, f"as {rules.name}: check it")
+
+
+def _view(schema: FunctionSchema) -> Iterator[Line]:
+    aliases = [result for result in schema.returns if result.alias and not result.alias.write]
+    if aliases:
+        kind = "multi" if aliases[0].type.is_list else "single"
+        yield Line("view", kind, f"it returns {schema.returns[0].type.spelled(aliases[0].alias)}")
+
+
+# -------------------- implementation --------------------
+
+
+def _implementation(draft: Draft) -> Iterator[Line]:
+    if draft.is_composite:
+        asked = draft.wanted.function is None or not draft.wanted.function.is_composite
+        yield Line("composite", draft.function_name, "as asked for" if asked else "PyTorch writes it in other ops, too")
+        return
+    backends = _backends(draft)
+    yield Line("dispatch", f"{{{', '.join(f'{name}: {draft.function_name}' for name in backends)}}}")
+    if "NPU" in backends:
+        yield Line("aclnn", _aclnn(draft.schema), "a guess from the name: check it in the CANN reference")
+
+
+def _backends(draft: Draft) -> list[str]:
+    """Those of the relative, but meta kernels follow from the rules."""
+    relative = draft.relative_op
+    listed = relative.dispatch if relative and relative.dispatch else {"CPU": "", "NPU": ""}
+    return [name for name in listed if name != "Meta" and name in draft.project.backends]
+
+
+def _aclnn(schema: FunctionSchema) -> str:
+    """The call as ACLNN names such calls: ``aclnnHypot(self, other, out)``."""
+    words = [*schema.base.strip("_").split("_")]
+    inplace = schema.kind == "inplace"
+    names = [_camel(argument.name) for argument in schema.inputs]
+    arguments = ["selfRef", *names[1:]] if inplace else [*names, *_out_names(schema)]
+    return f"aclnn{'Inplace' if inplace else ''}{''.join(map(str.capitalize, words))}({', '.join(arguments)})"
+
+
+def _out_names(schema: FunctionSchema) -> list[str]:
+    if len(schema.returns) == 1:
+        return ["out"]
+    return [f"{_camel(result.name or f'out{index}')}Out" for index, result in enumerate(schema.returns)]
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))

@@ -1,0 +1,99 @@
+"""The listed op that is most like a new one: most of what is guessed is taken from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from ..model import FunctionSchema, Model, Op
+
+# Words in a name that tell what kind of op it is.
+_TELLING = frozenset("fft linalg special foreach index backward loss like sparse conv pool copy".split())
+_TELLING_TAGS = frozenset(("pointwise", "reduction", "nondeterministic_seeded"))
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is compared of two ops.
+
+    ``tags``    PyTorch's tags; None when they are not known
+    ``module``  the Python module in which the op appears; None for the top one
+    """
+
+    schema: FunctionSchema
+    tags: frozenset[str] | None = None
+    module: str | None = None
+    is_composite: bool = False
+    is_differentiable: bool = True
+    is_sparse: bool = False
+
+    @property
+    def types(self) -> list[str]:
+        return [f"{'*' if each.kwarg_only else ''}{each.type.spelled(each.alias)}" for each in self.schema.inputs]
+
+    @property
+    def names(self) -> list[str]:
+        return [argument.name for argument in self.schema.inputs]
+
+    @property
+    def results(self) -> list[str]:
+        return [result.type.spelled(result.alias) for result in self.schema.returns]
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(self.schema.base.split("_"))
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """An op, and whether it takes and returns the same types, so that even its shape rule can be expected to fit."""
+
+    op: Op
+    same_types: bool
+
+
+def entries(model: Model) -> list[Op]:
+    """The ops that have an entry of their own, in the order of the file."""
+    return [op for op in model.ops.values() if op.derived_from is None]
+
+
+def closest(new: Profile, model: Model, candidates: Iterable[Op]) -> Relative | None:
+    """The candidate that is most like the new op."""
+    op = max(
+        candidates, key=lambda candidate: _score(new, profile_of(candidate, model), candidate.hidden), default=None
+    )
+    if op is None:
+        return None
+    found = profile_of(op, model)
+    return Relative(op, (found.types, found.results) == (new.types, new.results))
+
+
+def profile_of(op: Op, model: Model) -> Profile:
+    derivative = model.derivatives.get(op.name)
+    is_differentiable = op.is_composite or derivative is not None and bool(derivative.edges)
+    is_sparse = op.family == "sparse"
+    return Profile(op.schema, frozenset(op.tags), op.python_module, op.is_composite, is_differentiable, is_sparse)
+
+
+def _score(new: Profile, listed: Profile, hidden: bool) -> float:
+    """How alike two ops are. Types count most, then what the name and PyTorch's tags tell."""
+    return (
+        4 * (new.results == listed.results)
+        + 4 * _ratio(new.types, listed.types)
+        + 2 * _ratio(new.names, listed.names)
+        + 2 * _ratio(new.schema.base, listed.schema.base)
+        + 1 * (new.schema.overload == listed.schema.overload)
+        + 3 * len(new.words & listed.words & _TELLING)
+        + 4 * (new.schema.kind == listed.schema.kind)
+        + 3 * (new.tags is not None and new.tags & _TELLING_TAGS == (listed.tags or set()) & _TELLING_TAGS)
+        + 2 * (new.module == listed.module)
+        + 3 * (new.is_differentiable == listed.is_differentiable)
+        + 4 * (new.is_composite == listed.is_composite)
+        + 4 * (new.is_sparse == listed.is_sparse)
+        - 3 * hidden
+    )
+
+
+def _ratio(left: str | list[str], right: str | list[str]) -> float:
+    return SequenceMatcher(None, left, right, autojunk=False).ratio()

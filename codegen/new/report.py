@@ -1,0 +1,74 @@
+"""What ``new`` prints: the entries with the reason for each line, and what is left to be written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+
+from ..emit.stubs import is_written, kernel_parameters
+from ..kernels import expected_parameters
+from ..model import Location, Op
+from .derivative_entry import TO_WRITE
+from .op_entry import Line
+from .plan import Added, Plan
+
+_WIDTH = 46
+
+
+def report(plan: Plan) -> str:
+    """One part per op, and the command that shows what is left to do."""
+    parts = ["\n".join(_part(plan, added)) for added in plan.added]
+    if plan.listed:
+        parts.append(f"already listed: {', '.join(op.name for op in plan.listed)}")
+    bases = " or ".join(dict.fromkeys(added.draft.schema.base for added in plan.added))
+    tests = "tests/ops" if plan.model.project.is_library else "tests"
+    return "\n\n".join([*parts, f'What is still missing fails in: python -m pytest {tests} -k "{bases}"'])
+
+
+def changes(plan: Plan) -> str:
+    """The changed files as a patch."""
+    patches = (
+        unified_diff((plan.files.on_disk(file) or "").splitlines(True), text.splitlines(True), f"a/{file}", f"b/{file}")
+        for file in plan.files.changed
+        if (text := plan.files.read(file)) is not None
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for patch in patches for line in patch)
+
+
+def _part(plan: Plan, added: Added) -> Iterator[str]:
+    op, derivative = plan.op(added), plan.derivative(added)
+    yield from _entry(op.location, added.op_lines)
+    if derivative is not None:
+        yield from _entry(derivative.location, added.derivative_lines)
+    yield "to do:"
+    yield from (f"  {task}" for task in _tasks(plan, added, op))
+
+
+def _entry(place: Location, lines: Sequence[Line]) -> Iterator[str]:
+    yield f"{place.file}, line {place.line}:"
+    for line in lines:
+        text = f"  {line.key}: {line.value}"
+        yield f"{text:<{_WIDTH}}  # {line.reason}" if line.reason else text
+
+
+def _tasks(plan: Plan, added: Added, op: Op) -> Iterator[str]:
+    yield from _functions(plan, op)
+    if added.samples_file is not None:
+        yield f"{added.samples_file}: the generator of test inputs '{op.samples}'"
+    formulas = [line.key for line in added.derivative_lines if line.value == TO_WRITE]
+    derivative = plan.derivative(added)
+    if derivative is not None:
+        yield f"{derivative.location.file}: the formulas of {', '.join(formulas)} (or leave {TO_WRITE})"
+    yield f"{op.location.file}: check the lines that are guesses"
+
+
+def _functions(plan: Plan, op: Op) -> Iterator[str]:
+    """The composite function, or the kernels that are not written."""
+    project = plan.model.project
+    if op.composite is not None:
+        parameters = ", ".join(expected_parameters(op.schema, False))
+        yield f"{project.composite_file(op.family)}: def {op.composite}({parameters})"
+    for backend, name in (op.dispatch or {}).items():
+        if not is_written(plan.model, backend, op):
+            parameters = kernel_parameters(plan.model, op)
+            yield f"{project.kernel_file(backend, op.family)}: def {name}({parameters})"

@@ -1,0 +1,505 @@
+"""``python -m codegen new``: what it adds to the files, where, and what it refuses."""
+
+import importlib.util
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codegen.__main__ import main
+from codegen.errors import InvalidInput
+from codegen.load import load
+from codegen.new.draft import Request
+from codegen.new.insertion import after_entry, after_heading, appended, at_end
+from codegen.new.op_entry import scalar
+from codegen.new.plan import make_plan
+from codegen.new.relatives import closest, entries, profile_of
+from codegen.new.torch_facts import TorchDerivative, TorchFacts, TorchFunction, find_facts
+from codegen.project import LIBRARY_ROOT
+from tests.codegen.project import clean, write_project
+
+OPS = """
+# The ops.
+
+# -------------------- pointwise --------------------
+
+- func: atan2(Tensor self, Tensor other) -> Tensor   # of two tensors
+  family: pointwise
+  variants: function, method
+  autogen: inplace, out
+  promotion: int_to_float
+  shape: broadcast
+  dispatch: {CPU: atan2, NPU: atan2}
+  tags: pointwise
+  dtypes: real
+  samples: binary
+
+- func: exp(Tensor self) -> Tensor
+  family: pointwise
+  variants: function, method
+  autogen: inplace, out
+  promotion: int_to_float
+  shape: broadcast
+  dispatch: {CPU: exp}
+  samples: unary
+
+# -------------------- reduction --------------------
+
+- func: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+  family: reduction
+  variants: function, method
+  promotion: first_index
+  shape: reduce
+  dispatch: {CPU: max_dim}
+  tags: reduction
+  samples: reduce_dim
+
+# -------------------- view --------------------
+
+- func: select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
+  family: view
+  variants: function, method
+  shape: view
+  view: single
+  dispatch: {CPU: select}
+  samples: select
+# the end
+"""
+DERIVATIVES = """
+# -------------------- pointwise --------------------
+
+- name: atan2(Tensor self, Tensor other) -> Tensor
+  self: grad * other
+  other: grad * self
+
+# -------------------- reduction --------------------
+
+- name: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+  self: multiply(grad, indices)
+  output_differentiability: [True, False]
+"""
+SAMPLES = """
+from tests.samples import samples
+
+
+@samples
+def binary(make):
+    yield make
+
+
+unary = reduce_dim = select = binary
+"""
+RULES = "".join(f"def {name}(): ...\n" for name in ("broadcast", "reduce", "view"))
+PROMOTION = 'RULES = {"int_to_float": 1, "first_index": 2}\n'
+
+
+@pytest.fixture
+def project(tmp_path):
+    return write_project(
+        tmp_path,
+        OPS,
+        DERIVATIVES,
+        tests__samples=SAMPLES,
+        mindtorch__backends__meta__rules=RULES,
+        mindtorch__promotion=PROMOTION,
+    )
+
+
+def facts_of(*functions, derivatives=None):
+    """PyTorch, as far as a test needs it: functions by base name."""
+    grouped = {}
+    for function in functions:
+        grouped.setdefault(function.base, []).append(function)
+    return TorchFacts({base: tuple(found) for base, found in grouped.items()}, derivatives or {})
+
+
+def function(schema, variants="function", module=None, tags=(), composite=False):
+    return TorchFunction(schema, tuple(variants.split()), module, tuple(tags), composite)
+
+
+def plan(root, text, facts=None, **options):
+    return make_plan(root, Request(text, **options), facts)
+
+
+def entry(found, file="ops.yaml"):
+    """The lines that a plan adds to a file."""
+    before, after = (found.files.on_disk(file) or "").splitlines(), (found.files.read(file) or "").splitlines()
+    start = next((i for i, pair in enumerate(zip([*before, None], after)) if pair[0] != pair[1]), len(after))
+    return after[start : start + len(after) - len(before)]
+
+
+def refusal(root, text, facts=None, **options):
+    """The one diagnostic, its first line and its advice."""
+    with pytest.raises(InvalidInput) as error:
+        plan(root, text, facts, **options)
+    (found,) = error.value.diagnostics
+    return str(found).splitlines()[0], found.hint
+
+
+# ---- the entries ----
+
+
+def test_op_of_two_tensors(project):
+    found = plan(project, "hypot(Tensor self, Tensor other) -> Tensor")
+    assert entry(found) == [
+        "- func: hypot(Tensor self, Tensor other) -> Tensor",
+        "  family: pointwise",
+        "  variants: function, method",
+        "  autogen: inplace, out",
+        "  promotion: int_to_float",
+        "  shape: broadcast",
+        "  dispatch: {CPU: hypot, NPU: hypot}",
+        "  aclnn: aclnnHypot(self, other, out)",
+        "  tags: pointwise",
+        "  dtypes: real",
+        "  samples: binary",
+        "",
+    ]
+    assert entry(found, "derivatives.yaml") == [
+        "- name: hypot(Tensor self, Tensor other) -> Tensor",
+        "  self: not_implemented",
+        "  other: not_implemented",
+        "  result: not_implemented",
+        "",
+    ]
+
+
+# A schema, options, lines that must be in the entry of ops.yaml, and those of derivatives.yaml.
+ENTRIES = {
+    "several outputs": (
+        "mode.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        {},
+        ["family: reduction", "shape: reduce", "dispatch: {CPU: mode_dim}", "samples: reduce_dim"],
+        ["self: not_implemented", "values: not_implemented", "output_differentiability: [True, False]"],
+    ),
+    "view": (
+        "narrow_view(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
+        {},
+        ["family: view", "shape: view", "view: single"],
+        [],
+    ),
+    "several views": (
+        "halves(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
+        {"family": "view"},
+        ["view: multi", "samples: halves"],
+        [],
+    ),
+    "list": (
+        "join(Tensor[] tensors, int dim=0) -> Tensor",
+        {"family": "view"},
+        ["dispatch: {CPU: join}", "samples: join"],
+        [],
+    ),
+    "factory": (
+        "ramp(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)"
+        " -> Tensor",
+        {"family": "factory"},
+        ["family: factory", "factory: true", "dispatch: {CPU: ramp, NPU: ramp}"],
+        [],
+    ),
+    "in place only": (
+        "shuffle_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
+        {"family": "random"},
+        ["dispatch: {CPU: shuffle, NPU: shuffle}", "aclnn: aclnnInplaceShuffle(selfRef, generator)"],
+        ["self: not_implemented", "result: not_implemented"],
+    ),
+    "composite": (
+        "halve(Tensor self) -> Tensor",
+        {"composite": True},
+        ["composite: halve"],
+        [],
+    ),
+    "text that YAML would misread": (
+        "tell(Tensor self, str text='a: b') -> Tensor",
+        {},
+        ["- func: \"tell(Tensor self, str text='a: b') -> Tensor\""],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_lines(name, project):
+    schema, options, op_lines, derivative_lines = ENTRIES[name]
+    found = plan(project, schema, **options)
+    assert set(op_lines) <= {line.removeprefix("  ") for line in entry(found)}
+    assert set(derivative_lines) <= {line.strip() for line in entry(found, "derivatives.yaml")}
+    assert found.model.ops.keys() > load(project).ops.keys()
+
+
+def test_after_decides_about_place_and_guesses(project):
+    lines = (
+        plan(project, "hypot(Tensor self, Tensor other) -> Tensor", after="max.dim").files.read("ops.yaml").split("\n")
+    )
+    place = lines.index("- func: hypot(Tensor self, Tensor other) -> Tensor")
+    assert lines[place + 1] == "  family: reduction"
+    assert lines[place - 2] == "  samples: reduce_dim"
+
+
+def test_first_op_of_a_family_goes_below_its_heading(project):
+    heading = "# -------------------- random --------------------\n"
+    path = project / "ops.yaml"
+    path.write_text(path.read_text().replace("# -------------------- view", f"{heading}\n# -------------------- view"))
+    text = plan(project, "noise(Tensor self) -> Tensor", family="random").files.read("ops.yaml")
+    assert f"{heading}\n- func: noise(Tensor self) -> Tensor\n  family: random\n" in text
+
+
+# ---- functions that are to be written ----
+
+
+def test_sample_generator_and_composite_function_say_what_to_write(project):
+    found = plan(
+        project, "mix(Tensor self, Tensor[] others, float[2] weights, str? how=None) -> Tensor", composite=True
+    )
+    generator = found.files.read("tests/samples.py").removeprefix(clean(SAMPLES))
+    assert generator.startswith("\n\n@samples\ndef mix(make):\n")
+    assert "such as call(make(2, 3), [make(2, 3), make(2, 3)], [0.5], '...')" in generator
+    (composite,) = [file for file in found.files.changed if file.startswith("mindtorch/composite/")]
+    assert "def mix(input, others, weights, how):" in found.files.read(composite)
+    assert f"write mix in {composite}: mix in terms of other ops" in found.files.read(composite)
+
+
+def test_a_name_that_is_taken_is_not_used_for_the_kernel(project):
+    assert "  dispatch: {CPU: exp_op}" in entry(plan(project, "_exp(Tensor self) -> Tensor", after="exp"))
+
+
+# ---- from PyTorch ----
+
+HYPOT = (
+    function("hypot(Tensor self, Tensor other) -> Tensor", "method function", tags=("core", "pointwise", "unheard_of")),
+    function("hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)", "method"),
+    function("hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"),
+)
+
+
+def test_variants_and_tags_are_those_of_pytorch(project):
+    derivative = TorchDerivative(("self",), ())
+    found = plan(project, "hypot", facts_of(*HYPOT, derivatives={HYPOT[0].schema: derivative}))
+    assert {"  variants: function, method", "  autogen: inplace, out", "  tags: core, pointwise"} <= set(entry(found))
+    assert "  other: non_differentiable" in entry(found, "derivatives.yaml")
+
+
+def test_without_a_derivative_in_pytorch_there_is_none(project):
+    assert entry(plan(project, "hypot", facts_of(*HYPOT)), "derivatives.yaml") == []
+
+
+@pytest.mark.parametrize("text", ["hypot", "aten::hypot", "torch.hypot", "torch.ops.aten.hypot.default"])
+def test_spellings_of_a_name(project, text):
+    assert [added.name for added in plan(project, text, facts_of(*HYPOT)).added] == ["hypot"]
+
+
+def test_variants_that_do_not_follow_the_rule_are_written_out(project):
+    odd = function("hypot.hypot_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+    lines = entry(plan(project, "hypot", facts_of(*HYPOT[:2], odd)))
+    assert "  autogen: inplace" in lines
+    assert f"  out: {odd.schema}" in lines
+
+
+def test_overloads_are_added_together_and_one_of_them_alone(project):
+    pair = [
+        function(f"mode{end} -> Tensor", tags=("reduction",)) for end in ("(Tensor self)", ".dim(Tensor self, int dim)")
+    ]
+    assert [added.name for added in plan(project, "mode", facts_of(*pair)).added] == ["mode.dim", "mode"]
+    assert [added.name for added in plan(project, "mode.dim", facts_of(*pair)).added] == ["mode.dim"]
+    assert {op.family for op in plan(project, "mode", facts_of(*pair)).model.groups["mode"]} == {"pointwise"}
+
+
+def test_overloads_that_are_listed_are_left_alone(project):
+    both = [function(f"exp{end} -> Tensor") for end in ("(Tensor self)", ".base(Tensor self, Scalar base)")]
+    found = plan(project, "exp", facts_of(*both))
+    assert [added.name for added in found.added] == ["exp.base"]
+    assert [op.name for op in found.listed] == ["exp"]
+
+
+def test_composite_ops_and_modules_follow_pytorch(project):
+    facts = facts_of(function("linalg_twice(Tensor self) -> Tensor", module="linalg", composite=True))
+    lines = entry(plan(project, "linalg.twice", facts))
+    assert {"  family: linalg", "  python_module: linalg", "  composite: linalg_twice"} <= set(lines)
+    assert "  composite: linalg_twice" not in entry(plan(project, "linalg.twice", facts, composite=False))
+
+
+def test_facts_of_the_installed_pytorch():
+    facts = find_facts()
+    if facts is None:
+        pytest.skip("PyTorch is not installed")
+    (functional,) = [each for each in facts.functions["hypot"] if each.full_name == "hypot"]
+    assert set(functional.variants) == {"function", "method"} and functional.tags == ("pointwise",)
+    assert not functional.is_composite
+    assert facts.derivatives[functional.schema].arguments == ("self", "other")
+    assert next(each.is_composite for each in facts.functions["diff"] if each.full_name == "diff")
+
+
+def test_pytorch_need_not_be_installed(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert find_facts() is None
+
+
+# ---- what is refused ----
+
+LISTED = "it is listed in ops.yaml, line 16: change it there"
+REFUSALS = {
+    "no schema": ("f(Tensr self) -> Tensor", {}, "1:3: error[E021] unknown type 'Tensr'", "did you mean 'Tensor'?"),
+    "namespace": ("aten::f(Tensr a) -> Tensor", {}, "1:9: error[E021] unknown type 'Tensr'", "did you mean 'Tensor'?"),
+    "listed": ("exp(Tensor self) -> Tensor", {}, "1:1: error[E030] a second op 'exp'", LISTED),
+    "listed variant": ("exp_(Tensor(a!) self) -> Tensor(a!)", {}, "1:1: error[E030] a second op 'exp_'", LISTED),
+    "variant": (
+        "select_.int(Tensor(a!) self, int dim, SymInt index) -> Tensor(a!)",
+        {},
+        "1:1: error[E111] 'select_.int' is a form of 'select.int', which is listed",
+        "add 'autogen: inplace' to the entry in ops.yaml, line 38",
+    ),
+    "no such relative": (
+        "f(Tensor self) -> Tensor",
+        {"after": "atan"},
+        "1:1: error[E112] no op 'atan' that a new one could go after",
+        "did you mean 'atan2'?",
+    ),
+    "no such family": (
+        "f(Tensor self) -> Tensor",
+        {"family": "pointwize"},
+        "1:1: error[E015] unknown family 'pointwize'",
+        "did you mean 'pointwise'?",
+    ),
+    "no PyTorch": (
+        "hypot",
+        {},
+        "1:1: error[E110] cannot look up 'hypot': PyTorch is not installed",
+        "give the schema instead: new 'name(Tensor self) -> Tensor'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals(name, project):
+    text, options, error, advice = REFUSALS[name]
+    assert refusal(project, text, **options) == (f"the command line:{error}", advice)
+
+
+def test_names_that_pytorch_does_not_have(project):
+    facts = facts_of(*HYPOT)
+    assert refusal(project, "hypott", facts) == (
+        "the command line:1:1: error[E110] PyTorch has no op 'hypott'",
+        "did you mean 'hypot'?",
+    )
+    assert refusal(project, "hypot.out", facts) == (
+        "the command line:1:1: error[E110] PyTorch has no op 'hypot.out' to list on its own",
+        "it has: hypot",
+    )
+    assert refusal(project, "hypot", facts_of(HYPOT[2])) == (
+        "the command line:1:1: error[E110] PyTorch has 'hypot' only as an out= op",
+        "give the schema instead: new 'name(Tensor self) -> Tensor'",
+    )
+
+
+def test_what_the_rules_refuse_is_not_written(project, capsys):
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    schema = "f(Tensor(a) self) -> Tensor"
+    assert main(["new", schema], project) == 3
+    assert "error[E024] the alias 'a' of 'self' is not returned" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+
+
+# ---- the command ----
+
+
+def test_command_writes_and_generates(project, capsys):
+    assert main(["new", "hypot(Tensor self, Tensor other) -> Tensor"], project) == 0
+    printed = capsys.readouterr().out
+    assert "family: pointwise                             # as atan2, the op that is most like it" in printed
+    assert "  mindtorch/backends/cpu/pointwise.py: def hypot(input, other, out=None)\n" in printed
+    assert "  derivatives.yaml: the formulas of self, other, result (or leave not_implemented)\n" in printed
+    assert 'python -m pytest tests/ops -k "hypot"' in printed
+    assert "def hypot(" in (project / "generated/ops/pointwise.py").read_text()
+    assert main(["check"], project) == 0
+
+
+def test_composite_function_goes_to_a_new_file(project):
+    assert main(["new", "halve(Tensor self) -> Tensor", "--composite"], project) == 0
+    text = (project / "mindtorch/composite/pointwise.py").read_text()
+    assert text.startswith('"""The pointwise ops that are written in other ops."""\n\n\ndef halve(input):\n')
+
+
+def test_dry_run_writes_nothing_and_prints_a_patch(project, capsys):
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    assert main(["new", "hypot(Tensor self, Tensor other) -> Tensor", "--dry-run"], project) == 0
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+    assert "--- a/ops.yaml\n+++ b/ops.yaml\n" in capsys.readouterr().out
+
+
+def test_no_generate_writes_the_input_files_only(project):
+    assert main(["new", "hypot(Tensor self, Tensor other) -> Tensor", "--no-generate"], project) == 0
+    assert "hypot" in load(project).ops
+    assert not (project / "generated").exists()
+
+
+# ---- nothing else changes ----
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    newline=st.sampled_from(["\n", "\r\n"]),
+    mark=st.sampled_from(["", "\ufeff"]),
+    blank=st.sampled_from(["", "\n"]),
+    end=st.sampled_from(["", "\n", "\n\n", "\n# é\n", "\n\n# \u2028# two\n"]),
+    name=st.sampled_from(["atan2", "exp", "max.dim", "select.int"]),
+)
+def test_taking_the_new_lines_out_gives_the_old_file(tmp_path_factory, newline, mark, blank, end, name):
+    root = tmp_path_factory.mktemp("project")
+    write_project(root, OPS, "[]")
+    text = mark + clean(OPS).rstrip().replace("\n\n", f"\n{blank}").replace("\n", newline) + end.replace("\n", newline)
+    (root / "ops.yaml").write_bytes(text.encode())
+    found = plan(root, "f(Scalar n) -> Scalar", after=name)
+    new = found.files.read("ops.yaml")
+    start = next(i for i, (a, b) in enumerate(zip(text + "\0", new + "\1")) if a != b)
+    assert text == new[:start] + new[start + len(new) - len(text) :]
+    assert newline == "\n" or "\n" not in new.replace("\r\n", "")
+    assert found.model.ops["f"].dispatch
+
+
+@pytest.mark.parametrize("text", ["a = 1\n", "a = 1", "a = 1\r\n"])
+def test_definitions_are_appended_in_the_style_of_the_file(text):
+    end = "\r\n" if "\r" in text else "\n"
+    assert appended(text, "\n\ndef f(): ...\n") == f"a = 1{end}{end}{end}def f(): ...{end}"
+
+
+TWO = "- a: 1\n  b: 2\n\n# next\n- a: 3\n"
+
+
+@pytest.mark.parametrize(
+    ("insertion", "result"),
+    [
+        (after_entry(TWO, 1, [1, 5], "- new"), "- a: 1\n  b: 2\n\n- new\n\n# next\n- a: 3\n"),
+        (after_entry(TWO, 5, [1, 5], "- new"), "- a: 1\n  b: 2\n\n# next\n- a: 3\n\n- new\n"),
+        (after_heading(TWO, "next", "- new"), "- a: 1\n  b: 2\n\n# next\n- new\n- a: 3\n"),
+        (after_entry("- a: 1\n- a: 2\n", 1, [1, 2], "- new\n  b: 2"), "- a: 1\n- new\n  b: 2\n- a: 2\n"),
+        (at_end("", "- new"), "- new\n"),
+        (at_end("# only a comment", "- new"), "# only a comment\n\n- new"),
+    ],
+)
+def test_places(insertion, result):
+    text = (
+        TWO
+        if "next" in result
+        else {"- a: 1\n- n": "- a: 1\n- a: 2\n", "- new\n": ""}.get(result[:10], "# only a comment")
+    )
+    assert insertion.into(text) == result
+
+
+@pytest.mark.parametrize("text", ["f(Tensor self) -> Tensor", "a: b", "- a", "it's 'a': b", '"x": y', "a #b", "é: é"])
+def test_scalars_are_read_back(text):
+    assert yaml.safe_load(f"key: {scalar(text)}") == {"key": text}
+
+
+# ---- guesses ----
+
+
+def test_the_family_of_most_listed_ops_would_be_guessed():
+    """Ops are taken out, one at a time, and their families guessed from the others."""
+    model = load(LIBRARY_ROOT)
+    listed, tried = entries(model), entries(model)[::9]
+    found = {
+        op.name: closest(profile_of(op, model), model, [other for other in listed if other is not op]) for op in tried
+    }
+    right = sum(found[op.name].op.family == op.family for op in tried)
+    assert right > 0.75 * len(tried)

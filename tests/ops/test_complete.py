@@ -1,0 +1,49 @@
+"""Nothing is left to be written for an op that is listed: kernel, formulas and test inputs.
+
+``python -m codegen new`` lists an op before they are there. The message of a failure says what to write, and where.
+"""
+
+import pytest
+
+from codegen.emit.stubs import kernel_parameters
+from tests.harness import is_stub, model
+from tests.samples import SAMPLES, Maker
+
+OPS = [op for op in model().ops.values() if op.derived_from is None]
+# What has no gradient in torch either, by op.
+NOT_IN_TORCH = {
+    "floor_divide": {"self", "other"},
+    "binary_cross_entropy": {"weight"},
+    "binary_cross_entropy_with_logits": {"weight", "pos_weight"},
+    "binary_cross_entropy_backward": {"weight"},
+}
+
+
+def missing_kernel(op):
+    if is_stub(op):
+        file, parameters = model().project.kernel_file("CPU", op.family), kernel_parameters(model(), op)
+        yield f"{op.location}: fill {file}: def {op.dispatch['CPU']}({parameters})"
+
+
+def missing_formulas(op):
+    derivative = model().derivatives.get(op.name)
+    formulas = (*derivative.backward, *derivative.forward) if derivative else ()
+    for formula in formulas:
+        if formula.kind == "not_implemented" and not NOT_IN_TORCH.get(op.name, set()).issuperset(formula.targets):
+            what = "forward-mode rule" if formula in derivative.forward else "gradient"
+            advice = "write it, or list it in NOT_IN_TORCH of tests/ops/test_complete.py"
+            yield f"{formula.location}: the {what} of '{', '.join(formula.targets)}' is not_implemented: {advice}"
+
+
+def missing_samples(op):
+    try:
+        next(iter(SAMPLES[op.samples](Maker(op.name, "float32"))), None) if op.samples else None
+    except NotImplementedError as error:
+        yield f"{op.location}: {error}"
+
+
+@pytest.mark.parametrize("op", OPS, ids=[op.name for op in OPS])
+def test_nothing_is_left_to_write(op):
+    missing = [*missing_kernel(op), *missing_formulas(op), *missing_samples(op)]
+    if missing:
+        pytest.fail("\n".join([f"{op.name} is not complete:", *missing]), pytrace=False)
