@@ -1,0 +1,123 @@
+"""The arguments of a call, bound to a schema and converted as torch does it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mindtorch.dispatch.schema_syntax import Declaration, Parameter
+from mindtorch.library.casting import CastError, cast_for
+
+Bound = tuple[list[Any], dict[str, Any]]
+
+
+class Binder:
+    """Binds calls to one schema.
+
+    As in torch, kernels do not get arguments that have their default: the positional ones at the end, and the
+    keyword-only ones. So a kernel may leave such parameters out, or have defaults of its own for them.
+    """
+
+    def __init__(self, name: str, declaration: Declaration) -> None:
+        self._name = name
+        self._text = str(declaration)
+        self._positional = tuple(each for each in declaration.arguments if not each.keyword_only)
+        self._keyword_only = tuple(each for each in declaration.arguments if each.keyword_only)
+        self._casts = [cast_for(each.type) for each in self._positional]
+        self._keyword_casts = [cast_for(each.type) for each in self._keyword_only]
+        self._has_defaults = any(each.has_default for each in self._positional)
+        self._required = sum(not each.has_default for each in self._positional)
+        self._requires_keywords = any(not each.has_default for each in self._keyword_only)
+
+    def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
+        """The arguments for a kernel; a RuntimeError with torch's text if they do not fit."""
+        count = len(args)
+        if count > len(self._casts):
+            raise self._too_many(count)
+        try:
+            values = [cast(value) for cast, value in zip(self._casts, args)]
+        except CastError:
+            raise self._first_misfit(args) from None
+        keywords: dict[str, Any] = {}
+        if kwargs or count < self._required or self._requires_keywords:
+            keywords = self._complete(values, kwargs)
+        if self._has_defaults:
+            self._drop_defaults(values)
+        return values, keywords
+
+    def with_defaults(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """The bound arguments together with those that were dropped."""
+        missing = [each.default for each in self._positional[len(args) :]]
+        return (*args, *missing), {each.name: kwargs.get(each.name, each.default) for each in self._keyword_only}
+
+    def _complete(self, values: list[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Add what was given by keyword or has a default; returns the keyword-only arguments."""
+        first = len(values)
+        for place, parameter in enumerate(self._positional[first:], first):
+            values.append(self._value_of(parameter, place, self._casts[place], kwargs))
+        keywords = {}
+        for place, parameter in enumerate(self._keyword_only):
+            value = self._value_of(parameter, place + len(values), self._keyword_casts[place], kwargs)
+            if not _has_default(parameter, value):
+                keywords[parameter.name] = value
+        if kwargs:
+            self._check_known(first, kwargs)
+        return keywords
+
+    def _value_of(self, parameter: Parameter, place: int, cast: Any, kwargs: Mapping[str, Any]) -> Any:
+        if parameter.name not in kwargs:
+            if parameter.has_default:
+                return parameter.default
+            raise RuntimeError(
+                f"{self._name}() is missing value for argument '{parameter.name}'. Declaration: {self._text}"
+            )
+        try:
+            return cast(kwargs[parameter.name])
+        except CastError as error:
+            raise self._misfit(parameter, place, kwargs[parameter.name], error) from None
+
+    def _drop_defaults(self, values: list[Any]) -> None:
+        while values and _has_default(self._positional[len(values) - 1], values[-1]):
+            values.pop()
+
+    # -------------------- errors --------------------
+
+    def _first_misfit(self, args: Sequence[Any]) -> RuntimeError:
+        for place, (parameter, cast, value) in enumerate(zip(self._positional, self._casts, args)):
+            try:
+                cast(value)
+            except CastError as error:
+                return self._misfit(parameter, place, value, error)
+        raise AssertionError("all arguments fit")
+
+    def _misfit(self, parameter: Parameter, place: int, value: Any, error: CastError) -> RuntimeError:
+        return RuntimeError(
+            f"{self._name}() Expected a value of type '{parameter.type.python_name}' for argument '{parameter.name}' "
+            f"but instead found type '{type(value).__name__}'.\nPosition: {place}\nValue: {value!r}\n"
+            f"Declaration: {self._text}\n{error.lead}{error}"
+        )
+
+    def _too_many(self, count: int) -> RuntimeError:
+        most = len(self._positional)
+        if self._keyword_only:
+            given = f"takes {most} positional argument(s) but {count} was/were given. "
+        else:
+            given = f"expected at most {most} argument(s) but received {count} argument(s)."
+        return RuntimeError(f"{self._name}() {given} Declaration: {self._text}")
+
+    def _check_known(self, positional: int, kwargs: Mapping[str, Any]) -> None:
+        for parameter in self._positional[:positional]:
+            if parameter.name in kwargs:
+                raise RuntimeError(
+                    f"Argument '{parameter.name}' specified both as positional and keyword argument. "
+                    f"Schema: {self._text}"
+                )
+        known = {parameter.name for parameter in (*self._positional, *self._keyword_only)}
+        for name in kwargs:
+            if name not in known:
+                raise RuntimeError(
+                    f"Unknown keyword argument '{name}' for operator '{self._name}'. Schema: {self._text}"
+                )
+
+
+def _has_default(parameter: Parameter, value: Any) -> bool:
+    default = parameter.default
+    return parameter.has_default and (value is default or (type(value) is type(default) and bool(value == default)))

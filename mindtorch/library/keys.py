@@ -1,0 +1,56 @@
+"""Dispatch keys: the words by which users say what a kernel is for."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from mindtorch.device import device
+from mindtorch.dispatch.keys import backend_names, key_of_device
+
+AUTOGRAD = "Autograd"
+EXPLICIT = "CompositeExplicitAutograd"
+IMPLICIT = "CompositeImplicitAutograd"
+
+# torch knows the backend of devices that it does not know under this name; here that is the NPU.
+_ALIASES = {"PrivateUse1": "NPU", "PRIVATEUSEONE": "NPU", "AutogradNPU": "AutogradPrivateUse1"}
+# Keys of torch that stand for things which do not exist here.
+_NOT_HERE = frozenset(
+    (
+        "ADInplaceOrView", "AutogradFunctionality", "AutogradNestedTensor", "AutogradOther", "BackendSelect",
+        "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutogradNestedTensor", "Conjugate", "Dense",
+        "FuncTorchBatched", "FuncTorchBatchedDecomposition", "FuncTorchDynamicLayerBackMode",
+        "FuncTorchDynamicLayerFrontMode", "FuncTorchGradWrapper", "FuncTorchVmapMode", "Functionalize", "Negative",
+        "NestedTensor", "PreDispatch", "Python", "PythonDispatcher", "PythonTLSSnapshot", "Quantized", "Sparse",
+        "SparseCsr", "ZeroTensor",
+    )
+)  # fmt: skip
+_OTHER_BACKENDS = frozenset(("CUDA", "HIP", "IPU", "XPU", "XLA", "MPS", "HPU", "VE", "MTIA", "MAIA", "Lazy", "NPU"))
+
+
+def parse_key(name: str) -> str:
+    """The key that a name stands for. Kernels for backends that are not here can be registered, and wait."""
+    key = _ALIASES.get(name, name)
+    if key in _NOT_HERE or key.startswith("Autocast"):
+        raise NotImplementedError(f"mindtorch has no layer for the dispatch key {name}")
+    if is_backend_key(key.removeprefix(AUTOGRAD)) or key in (AUTOGRAD, EXPLICIT, IMPLICIT):
+        return key
+    raise RuntimeError(f"could not parse dispatch key: {name}")
+
+
+def is_backend_key(name: str) -> bool:
+    return name in _OTHER_BACKENDS or name == "PrivateUse1" or name in backend_names()
+
+
+def is_key(name: str) -> bool:
+    """Whether a name is a dispatch key, and not that of a device."""
+    return name in (AUTOGRAD, EXPLICIT, IMPLICIT) or name in _NOT_HERE or is_backend_key(name.removeprefix(AUTOGRAD))
+
+
+def key_for_device(device_type: str) -> str:
+    """The key for kernels of a device; torch's error for a device that does not exist."""
+    key = key_of_device(device(device_type).type)
+    return _ALIASES.get(key, key)
+
+
+def device_types(types: str | Iterable[str] | None) -> list[Any]:
+    """What a `device_types` argument lists; None, for all devices, is kept."""
+    return [types] if types is None or isinstance(types, str) else list(types)

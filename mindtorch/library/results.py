@@ -1,0 +1,61 @@
+"""What a kernel returns, checked against the schema."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch.dispatch.schema_syntax import Declaration
+from mindtorch.library.casting import cast_for
+from mindtorch.tensor import Tensor
+
+
+def result_check(name: str, declaration: Declaration) -> Callable[[Any], Any]:
+    """The function that makes of a kernel's result what the op returns."""
+    casts = [cast_for(each.type) for each in declaration.returns]
+    if len(casts) == 1 and not declaration.returns_tuple:
+        return casts[0]
+    if not casts:
+        return _nothing_check(name)
+    return _several_check(casts)
+
+
+def _nothing_check(name: str) -> Callable[[Any], None]:
+    def check(result: Any) -> None:
+        if result is not None:
+            raise RuntimeError(
+                f"Expected PythonKernelHolder for {name} to return None but it returned something else instead."
+            )
+
+    return check
+
+
+def _several_check(casts: list[Callable]) -> Callable[[Any], tuple]:
+    def check(result: Any) -> tuple:
+        if not isinstance(result, (tuple, list)):
+            raise TypeError(f"Object of type '{type(result).__name__}' is not an instance of 'sequence'")
+        if len(result) != len(casts):
+            raise RuntimeError(f"expected {len(casts)} results from the kernel, but got {len(result)}")
+        return tuple([cast(value) for cast, value in zip(casts, result)])
+
+    return check
+
+
+def may_record(values: Any) -> bool:
+    """Whether one of the tensors among values may take part in autograd."""
+    for value in values:
+        if isinstance(value, Tensor):
+            if value._edge is not None:
+                return True
+        elif type(value) is list and may_record(value):
+            return True
+    return False
+
+
+def tensors_in(values: Any) -> list[Tensor]:
+    """The tensors among values, and in the lists and tuples among them."""
+    found: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += tensors_in(value)
+    return found

@@ -1,0 +1,63 @@
+"""Calls of ops without an autograd kernel on tensors that require grad: as in torch, the backward pass warns."""
+
+import warnings
+from typing import Any
+
+from mindtorch import state
+from mindtorch.autograd.history import edges_of, set_history
+from mindtorch.autograd.node_base import NodeBase
+from mindtorch.library.results import may_record, tensors_in
+from mindtorch.tensor import Tensor
+
+_thread = state.thread
+
+_WARNING = (
+    "{}: an autograd kernel was not registered to the Autograd key(s) but we are trying to backprop through it. This "
+    "may lead to silently incorrect behavior. This behavior is deprecated and will be removed in a future version of "
+    "PyTorch. If your operator is differentiable, please ensure you have registered an autograd kernel to the correct "
+    "Autograd key (e.g. DispatchKey::Autograd, DispatchKey::CompositeImplicitAutograd). If your operator is not "
+    "differentiable, or to squash this warning and use the previous behavior, please register "
+    "torch::CppFunction::makeFallthrough() to DispatchKey::Autograd."
+)
+
+
+class WarnNotImplemented(NodeBase):
+    """The end of the graph at an op that nobody has given a derivative: a warning, and no gradients."""
+
+    def __init__(self, next_edges: tuple, op: str) -> None:
+        super().__init__(next_edges)
+        self.op = op
+
+    def name(self) -> str:
+        return "torch::autograd::WarnNotImplemented"
+
+    def apply(self, *grads: Any) -> tuple:
+        _warn(self.op)
+        return (None,) * len(self.next_edges)
+
+
+def run_unrecorded(operator: Any, *args: Any, **kwargs: Any) -> Any:
+    """Run the kernel. What it has recorded itself stays, and other results get a node that warns."""
+    if not _thread.grad_enabled or not (may_record(args) or may_record(kwargs.values())):
+        return operator.run_kernel(*args, **kwargs)
+    tensors = tensors_in((*args, *kwargs.values()))
+    edges = edges_of(tensors)
+    result = operator.run_kernel(*args, **kwargs)
+    if any(edges):
+        _watch(operator.name, edges, tensors_in((result,)))
+    return result
+
+
+def _watch(op: str, edges: tuple, results: list[Tensor]) -> None:
+    node = WarnNotImplemented(edges, op)
+    position = 0
+    for tensor in results:
+        if tensor.requires_grad:
+            tensor.register_hook(lambda grad: _warn(op))
+        elif tensor.is_floating_point() or tensor.is_complex():
+            set_history(tensor, node, position)
+            position += 1
+
+
+def _warn(op: str) -> None:
+    warnings.warn(_WARNING.format(op), UserWarning, stacklevel=2)

@@ -1,0 +1,3 @@
+"""Types for annotations, as in `torch.types`."""
+
+Number = int | float | bool
