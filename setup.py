@@ -1,4 +1,4 @@
-"""List the packages: mindtorch/, and generated/ under the name mindtorch._generated.
+"""List the packages: mindtorch/, generated/ under the name mindtorch._generated, and codegen/ as mindtorch_codegen.
 
 This is not in pyproject.toml because its `packages.find` drops the folders inside generated/.
 """
@@ -9,10 +9,12 @@ from setuptools import find_packages, setup
 from setuptools.command.editable_wheel import editable_wheel
 
 GENERATED = "mindtorch._generated"
+GENERATOR = "mindtorch_codegen"
 
 # mindtorch/_generated/ of a checkout only points at ../../generated; the installed package is generated/ itself.
 library = find_packages(include=["mindtorch", "mindtorch.*"], exclude=[GENERATED, GENERATED + ".*"])
 generated = [GENERATED] + [f"{GENERATED}.{name}" for name in find_packages("generated")]
+generator = [GENERATOR] + [f"{GENERATOR}.{name}" for name in find_packages("codegen")]
 
 
 class CompiledEditable(editable_wheel):
@@ -25,7 +27,7 @@ class CompiledEditable(editable_wheel):
 
 
 setup(
-    packages=library + generated,
-    package_dir={GENERATED: "generated"},
+    packages=library + generated + generator,
+    package_dir={GENERATED: "generated", GENERATOR: "codegen"},
     cmdclass={"editable_wheel": CompiledEditable},
 )

@@ -1,0 +1,110 @@
+"""What a project is: a package with generated ops, and where its files lie.
+
+mindtorch is one: ``Project(root)`` has its settings. Another package describes itself in its pyproject.toml, which
+project_file.py reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from .keys import FAMILIES, OP_KEYS, Key
+
+# The folder of the sources that the generator comes with: they lie side by side, in a checkout and when installed.
+LIBRARY_ROOT = Path(__file__).parent.parent
+LIBRARY = "mindtorch"
+_LIBRARY_BACKENDS = {
+    "CPU": "mindtorch/backends/cpu",
+    "NPU": "mindtorch/backends/npu",
+    "Meta": "mindtorch/backends/meta",
+    "SparseCPU": "mindtorch/backends/sparsecpu",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A package and its files, as paths below ``root`` with slashes.
+
+    ``namespace``          stands in front of the names of its ops, ``wavelets::haar``; empty for the library's own ops
+    ``sources``            the folder that the package is imported from: empty when that is ``root``
+    ``generated``          the folder of the generated code, and ``generated_package`` its name in imports
+    ``backends``           the folder of the kernels of each backend
+    ``extends``            the root of the library that the package builds on; None for the library itself
+    """
+
+    root: Path
+    package: str = LIBRARY
+    namespace: str = ""
+    sources: str = ""
+    ops: str = "ops.yaml"
+    derivatives: str = "derivatives.yaml"
+    generated: str = "generated"
+    generated_package: str = "mindtorch._generated"
+    backends: Mapping[str, str] = field(default_factory=_LIBRARY_BACKENDS.copy)
+    composites: str = "mindtorch/composite"
+    formulas: str = "mindtorch/autograd/formulas.py"
+    samples: str = "tests/samples.py"
+    docs: str = "docs/ops"
+    schemas: str = "schemas"
+    families: tuple[str, ...] = FAMILIES
+    extends: Path | None = None
+
+    @property
+    def is_library(self) -> bool:
+        """Whether this is mindtorch: only its ops are methods and operators of Tensor."""
+        return self.extends is None
+
+    @property
+    def shown_package(self) -> str:
+        """What stands in front of an op in examples of calls: mindtorch is imported as torch."""
+        return "torch" if self.is_library else self.package
+
+    @property
+    def library_root(self) -> Path:
+        return self.extends or self.root
+
+    @property
+    def generator(self) -> str:
+        """The package that the headers of generated files name."""
+        return "codegen" if self.is_library else "mindtorch_codegen"
+
+    @property
+    def command(self) -> str:
+        """What one types to run the generator."""
+        return "python -m codegen" if self.is_library else "mindtorch-codegen"
+
+    @property
+    def op_keys(self) -> tuple[Key, ...]:
+        """The keys of ops.yaml, with the words that this project has for them."""
+        words = {"family": self.families, "dispatch": tuple(self.backends)}
+        return tuple(replace(key, values=words.get(key.name, key.values)) for key in OP_KEYS)
+
+    @property
+    def generated_patterns(self) -> tuple[str, ...]:
+        """Where generated files are: the first folder has nothing else."""
+        schemas = (f"{self.schemas}/{name}.schema.json" for name in ("ops", "derivatives", "diff"))
+        return f"{self.generated}/**/*", f"{self.docs}/*.md", *schemas
+
+    def placed(self, path: str) -> str:
+        """Where a generated file is that in mindtorch is ``path``."""
+        folders = {"generated": self.generated, "docs/ops": self.docs, "schemas": self.schemas}
+        folder = next(folder for folder in folders if path.startswith(f"{folder}/"))
+        return folders[folder] + path.removeprefix(folder)
+
+    def registered_name(self, op: str) -> str:
+        """The name under which the dispatcher knows an op or a schema: ``wavelets::haar``."""
+        return f"{self.namespace}::{op}" if self.namespace else op
+
+    def kernel_file(self, backend: str, family: str) -> str:
+        """The file in which a backend's kernels of a family are looked for."""
+        return f"{self.backends[backend]}/{family}.py"
+
+    def composite_file(self, family: str) -> str:
+        return f"{self.composites}/{family}.py"
+
+    def module_of(self, path: str) -> str:
+        """The name under which a file or folder of the package is imported."""
+        parts = PurePosixPath(path).with_suffix("").parts
+        return ".".join(parts[len(PurePosixPath(self.sources).parts) :])

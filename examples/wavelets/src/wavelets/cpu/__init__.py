@@ -1,0 +1,1 @@
+"""The kernels for the CPU: functions of NumPy arrays."""

@@ -1,0 +1,1 @@
+"""The shapes of results, where no word of `shape:` says them."""

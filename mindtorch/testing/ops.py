@@ -1,0 +1,249 @@
+"""Tests of the ops of a package that keeps its own ops.yaml: values, variants, shapes and derivatives.
+
+    from mindtorch.testing.ops import checks
+    from wavelets._generated.op_table import OPS
+
+    @pytest.mark.parametrize("check", checks(OPS, samples), ids=str)
+    def test_op(check):
+        check()
+
+The table `OPS` is generated. `samples` is a module with a function for each `samples:` word of ops.yaml; it gets a
+`Maker` and yields a `call(...)` for every set of arguments. A dict REFERENCES in it has, by the op's name, a function
+of NumPy arrays that says what the result should be.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from mindtorch.autograd.gradcheck import gradcheck, gradgradcheck
+from mindtorch.dispatch.keys import device_types
+from mindtorch.dispatch.registry import OpEntry, find_op, kernel_table
+from mindtorch.dtype import ALL_DTYPES, bfloat16, float16
+from mindtorch.interop import from_numpy
+from mindtorch.tensor import Tensor
+from mindtorch.testing.comparison import assert_close
+from mindtorch.testing.dtype_groups import DTYPE_GROUPS
+
+_DTYPES = {repr(dtype).removeprefix("torch."): dtype for dtype in ALL_DTYPES}
+_BACKWARD = {"gradient": gradcheck, "second gradient": gradgradcheck}
+_FORWARD = {"forward mode": partial(gradcheck, check_forward_ad=True, check_backward_ad=False)}
+
+
+@dataclass(frozen=True)
+class OpRow:
+    """An op of the table: the words of its entry, and the names of the variants that derive from it."""
+
+    name: str
+    samples: str
+    dtypes: str
+    inplace: str | None = None
+    out: str | None = None
+
+    @property
+    def entry(self) -> OpEntry:
+        entry = find_op(self.name)
+        if entry is None:
+            raise LookupError(f"{self.name} is not registered: import the package that it belongs to")
+        return entry
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The arguments of one call."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def mapped(self, change: Callable[[Any], Any]) -> "Sample":
+        """The call with every tensor changed, those in lists too."""
+        return Sample(_mapped(self.args, change), {name: _mapped(each, change) for name, each in self.kwargs.items()})
+
+    def tensors(self) -> list[Any]:
+        found: list[Any] = []
+        self.mapped(found.append)
+        return found
+
+
+def call(*args: Any, **kwargs: Any) -> Sample:
+    """What a function of the samples module yields."""
+    return Sample(args, kwargs)
+
+
+class Maker:
+    """Makes tensors of one dtype, the same ones in every run; `with_gradients`: floats require grad."""
+
+    def __init__(self, name: str, dtype: str, with_gradients: bool = False) -> None:
+        self.dtype = dtype
+        self._random = np.random.default_rng(crc32(name.encode()))
+        self._with_gradients = with_gradients
+
+    def __call__(
+        self, *shape: int, low: float = -2.0, high: float = 2.0, dtype: str | None = None, differentiable: bool = True
+    ) -> Any:
+        wanted = _DTYPES[dtype or self.dtype]
+        values = self._random.uniform(low, high, shape)
+        if wanted.is_complex:
+            values = values + 1j * self._random.uniform(low, high, shape)
+        tensor = from_numpy(np.asarray(values)).to(wanted)
+        return tensor.requires_grad_(self._with_gradients and differentiable and _has_gradient(tensor))
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing about one op, for all its samples."""
+
+    row: OpRow
+    what: str
+    run: Callable[[], None]
+
+    def __str__(self) -> str:
+        return f"{self.row.name}: {self.what}"
+
+    def __call__(self) -> None:
+        self.run()
+
+
+def checks(rows: Iterable[OpRow], samples: ModuleType) -> list[Check]:
+    """Every check that the ops of a table allow, to be called one by one."""
+    return [Check(row, what, run) for row in rows for what, run in _checks_of(_Op(row, samples))]
+
+
+def _checks_of(op: "_Op") -> Iterator[tuple[str, Callable[[], None]]]:
+    dtypes = DTYPE_GROUPS[op.row.dtypes]
+    for dtype in dtypes:
+        for what, check in op.checks_of_values().items():
+            yield f"{what} in {dtype}", partial(check, dtype)
+    for device in op.further_devices():
+        yield f"on {device}", partial(op.check_device, device)
+    for dtype in ("float64", "complex128"):
+        for what, agrees in op.checks_of_derivatives().items() if dtype in dtypes else ():
+            yield f"{what} in {dtype}", partial(op.check_derivative, agrees, dtype)
+
+
+class _Op:
+    """The checks of one op."""
+
+    def __init__(self, row: OpRow, samples: ModuleType) -> None:
+        self.row = row
+        self._function = row.entry.function
+        self._kernels = kernel_table(row.name)
+        self._make_samples = getattr(samples, row.samples)
+        self._reference = getattr(samples, "REFERENCES", {}).get(row.name.rpartition("::")[2])
+
+    def checks_of_values(self) -> dict[str, Callable[[str], None]]:
+        """The checks of one dtype: those that the op's variants and kernels allow."""
+        has_shape = self.row.entry.composite or "Meta" in self._kernels.backends()
+        return {
+            "value": self.check_value,
+            **({"shape": self.check_shape} if has_shape else {}),
+            **({"in place": self.check_inplace} if self.row.inplace else {}),
+            **({"out=": self.check_out} if self.row.out else {}),
+        }
+
+    def checks_of_derivatives(self) -> dict[str, Callable[..., bool]]:
+        """How the derivatives that there are can be checked; composite ops have those of what they are made of."""
+        entry = self.row.entry
+        backward = _BACKWARD if entry.composite or entry.differentiable else {}
+        return backward | (_FORWARD if entry.composite or entry.jvp is not None else {})
+
+    def further_devices(self) -> list[str]:
+        """The devices besides the CPU whose backends have a kernel."""
+        return [name for name, kind in device_types() if name not in ("cpu", "meta") and kind in self._kernels]
+
+    def _samples(self, dtype: str, with_gradients: bool = False) -> Iterator[Sample]:
+        return self._make_samples(Maker(self.row.name, dtype, with_gradients))
+
+    def _result(self, sample: Sample) -> Any:
+        """The result of a call; an op that is in-place only works on copies."""
+        given = sample.mapped(Tensor.clone) if self.row.entry.is_inplace else sample
+        return self._function(*given.args, **given.kwargs)
+
+    def check_value(self, dtype: str) -> None:
+        """The result is what the reference says, and the inputs are as they were."""
+        for sample in self._samples(dtype):
+            before = sample.mapped(Tensor.clone)
+            result = self._result(sample)
+            assert_close(sample.tensors(), before.tensors())
+            if self._reference is not None:
+                arrays = sample.mapped(_array)
+                expected = map(np.array, _as_tuple(self._reference(*arrays.args, **arrays.kwargs)))
+                assert_close(_as_tuple(result), tuple(map(from_numpy, expected)), check_dtype=False)
+
+    def check_shape(self, dtype: str) -> None:
+        """Meta tensors give the shapes and dtypes that the kernels give."""
+        for sample in self._samples(dtype):
+            shown = self._result(sample.mapped(lambda tensor: tensor.to("meta")))
+            assert _facts(shown) == _facts(self._result(sample))
+
+    def check_inplace(self, dtype: str) -> None:
+        """The in-place variant writes the same result to its first argument, if that can hold it."""
+        function = OpRow(str(self.row.inplace), "", "").entry.function
+        for sample in self._samples(dtype):
+            expected = self._result(sample)
+            written = sample.args[0].clone()
+            if _facts(written) != _facts(expected):
+                continue
+            assert function(written, *sample.args[1:], **sample.kwargs) is written
+            assert_close(written, expected)
+
+    def check_out(self, dtype: str) -> None:
+        """The out= variant writes the same result, into memory of another shape too."""
+        for sample in self._samples(dtype):
+            expected = self._result(sample)
+            for shape in (None, (0,)):
+                out = _mapped(expected, lambda tensor: tensor.new_empty(shape or tensor.shape))  # noqa: B023
+                given = self._function(*sample.args, **sample.kwargs, out=out)
+                assert [*map(id, _as_tuple(given))] == [*map(id, _as_tuple(out))]
+                assert_close(_as_tuple(out), _as_tuple(expected))
+
+    def check_device(self, device: str) -> None:
+        """Another backend gives what the CPU gives."""
+        for sample in self._samples("float32"):
+            result = self._result(sample.mapped(lambda tensor: tensor.to(device)))
+            assert all(tensor.device.type == device for tensor in _as_tuple(result))
+            assert_close(_mapped(_as_tuple(result), lambda tensor: tensor.cpu()), _as_tuple(self._result(sample)))
+
+    def check_derivative(self, agrees: Callable[..., bool], dtype: str) -> None:
+        """A derivative agrees with differences of values."""
+        for sample in self._samples(dtype, with_gradients=True):
+            inputs = tuple(tensor for tensor in sample.tensors() if tensor.requires_grad)
+            assert not inputs or agrees(partial(self._result_of, sample), inputs)
+
+    def _result_of(self, sample: Sample, *inputs: Any) -> Any:
+        """The result with other tensors in place of those that require grad."""
+        given = iter(inputs)
+        return self._result(sample.mapped(lambda tensor: next(given) if tensor.requires_grad else tensor))
+
+
+# -------------------- structures of tensors --------------------
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, Tensor):
+        return change(value)
+    if isinstance(value, (tuple, list)):
+        return (list if isinstance(value, list) else tuple)([_mapped(each, change) for each in value])
+    return value
+
+
+def _array(tensor: Any) -> np.ndarray:
+    """A copy as NumPy has it: float16 and bfloat16 as float32, in which references are exact enough."""
+    return (tensor.float() if tensor.dtype in (float16, bfloat16) else tensor.clone()).numpy()
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _facts(value: Any) -> list[tuple[Any, Any]]:
+    return [(tuple(tensor.shape), tensor.dtype) for tensor in _as_tuple(value)]
+
+
+def _has_gradient(tensor: Any) -> bool:
+    return bool(tensor.is_floating_point() or tensor.is_complex())
