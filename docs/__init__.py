@@ -1,0 +1,1 @@
+"""The documentation, and in builder/ what makes a site of it."""

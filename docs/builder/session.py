@@ -1,0 +1,24 @@
+"""Runs the lines of an example, and gives what an interactive Python would show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import redirect_stdout
+from io import StringIO
+
+import mindtorch
+
+
+def transcript(statements: Iterable[str]) -> str:
+    """The statements behind prompts, each with its output. What a statement raises ends the build."""
+    mindtorch.manual_seed(0)
+    namespace: dict[str, object] = {"torch": mindtorch}
+    return "\n".join(line for statement in statements for line in _run(statement, namespace))
+
+
+def _run(statement: str, namespace: dict[str, object]) -> list[str]:
+    output = StringIO()
+    with redirect_stdout(output):
+        exec(compile(statement, "example", "single"), namespace)
+    first, *more = statement.splitlines()
+    return [f">>> {first}", *(f"... {line}" for line in more), *output.getvalue().splitlines()]
