@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
-BASE ?= origin/main
+BASE ?=
 
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
@@ -17,14 +17,14 @@ PYTEST := $(PY) -m pytest -q
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-HAND_WRITTEN := codegen mindtorch tests benchmarks examples docs setup.py
+HAND_WRITTEN := .github codegen mindtorch tests benchmarks examples docs setup.py
 
 DEV := $(VENV)/.installed-dev
 PEER := $(VENV)/.installed-peer
 EXAMPLES := $(VENV)/.installed-examples
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test codegen check stats lint format parity bench docs wheel diff clean
+.PHONY: help install demo test codegen check stats lint format parity bench docs wheel diff snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,11 +59,13 @@ demo: $(EXAMPLES) ## set everything up, regenerate, and train a model of handwri
 test: $(DEV) ## run the tests (all but the comparison with torch and the wheel)
 	$(PYTEST) -n $(JOBS) -m "not wheel" --ignore=tests/parity
 
-codegen: $(DEV) ## write generated/ from ops.yaml and derivatives.yaml
+codegen: $(DEV) ## write generated/ from ops.yaml and derivatives.yaml, and what the sample package has of it
 	$(PY) -m codegen
+	$(PY) -m codegen --project examples/wavelets
 
 check: lint ## lint; generated files are current, and modules import only from lower layers
 	$(PY) -m codegen check
+	$(PY) -m codegen --project examples/wavelets check
 	$(PYTEST) tests/test_layers.py
 
 stats: $(DEV) ## count ops, formulas and kernels, and list what is missing
@@ -84,19 +86,20 @@ parity: $(PEER) ## compare with torch (installs it)
 bench: $(PEER) ## time mindtorch and torch in turn; writes benchmarks/results.md
 	$(PY) -m benchmarks
 
-docs: $(DEV) ## write the documentation, a page per family of ops included, as HTML to site/
+docs: $(DEV) ## build the documentation, a page per op included, in site/; begin with site/index.html
 	$(PY) -m codegen
-	$(PY) docs/build.py
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 
 wheel: $(DEV) ## build dist/ (the wheel through the sdist) and test the wheel in a fresh environment
 	rm -rf dist
 	$(PY) -m build
 	$(PYTEST) -m wheel tests/packaging
 
-diff: ## which schemas and formulas changed since BASE (default origin/main)
-	@git rev-parse --quiet --verify "$(BASE)^{commit}" >/dev/null || \
-		(echo "no commit '$(BASE)' here: say what to compare with, make diff BASE=HEAD~1"; exit 1)
-	@git --no-pager diff --unified=0 $(BASE) -- generated/schemas.py derivatives.yaml
+diff: $(DEV) ## what changed since BASE (default: the last release), and what it breaks for whom
+	@$(PY) -m codegen diff $(BASE)
+
+snapshot: $(DEV) ## note the schemas of a release, schemas/v<version>.txt, to compare later ones with
+	$(PY) -m codegen snapshot
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,78 +1,69 @@
-"""The command line: ``python -m codegen [write | check | stats]``. The only writer of files."""
+"""The command line: ``python -m codegen [COMMAND]``. The commands are in ``commands/``; only they write files."""
 
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
-from .emit import emit_all
+from . import requirements as requirements  # first: it says what to install for the rest
+from .commands import check, diff, init, new, snapshot, stats, write
 from .errors import InvalidInput
-from .load import load
-from .render import format_files
-from .statistics import notes, statistics
-from .tree import apply, compare, diff
-
-ROOT = Path(__file__).parent.parent
+from .project_file import find_root
 
 
-def write(root: Path) -> int:
-    """Write what is generated, touching only files that change, and say which. The default."""
-    model = load(root)
-    files = format_files(emit_all(model))
-    changes = compare(root, files)
-    apply(root, files, changes)
-    print("\n".join([str(changes), *notes(model)]))
-    return 0
+class Command(Protocol):
+    """What a module in ``commands/`` has."""
+
+    HELP: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, options: argparse.Namespace, root: Path) -> int: ...
 
 
-def check(root: Path) -> int:
-    """Write nothing; fail, with the difference, if a generated file is stale, missing or left over."""
-    files = format_files(emit_all(load(root)))
-    changes = compare(root, files)
-    if not changes:
-        print(f"all {len(files)} generated files are up to date")
-        return 0
-    print(
-        f"generated files are not up to date: run make codegen (python -m codegen)\n{changes}",
-        file=sys.stderr,
-        flush=True,
+COMMANDS: dict[str, Command] = {
+    "init": init,
+    "write": write,
+    "check": check,
+    "new": new,
+    "diff": diff,
+    "snapshot": snapshot,
+    "stats": stats,
+}
+PROGRAM = "python -m codegen" if __package__ == "codegen" else "mindtorch-codegen"
+DESCRIPTION = "Make the operator layer of mindtorch, or of a package of yours, from ops.yaml and derivatives.yaml."
+EXIT_STATUS = "exit status: 0, or 1 when check fails or diff finds a break, 3 when the input has errors"
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(PROGRAM, description=DESCRIPTION, epilog=EXIT_STATUS)
+    parser.add_argument(
+        "--project", type=Path, metavar="DIR", help="the project's folder (default: that of the current folder)"
     )
-    sys.stdout.write(diff(root, files, changes))
-    return 1
+    parser.set_defaults(run=write.run, find_root=find_root)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        subparser = commands.add_parser(
+            name, help=command.HELP, description=f"{command.HELP[0].upper()}{command.HELP[1:]}."
+        )
+        subparser.set_defaults(run=command.run)
+        command.add_arguments(subparser)
+    return parser
 
 
-def stats(root: Path) -> int:
-    """Write nothing; count ops, variants, formulas and kernels, and list what is missing."""
-    print(statistics(load(root)))
-    return 0
-
-
-COMMANDS = {"write": write, "check": check, "stats": stats}
-DESCRIPTION = "Make generated/, docs/ops/ and schemas/ from ops.yaml and derivatives.yaml."
-
-
-_Plain = argparse.RawDescriptionHelpFormatter
-
-
-def _explained_commands() -> str:
-    lines = [f"  {name:<7}{command.__doc__}" for name, command in COMMANDS.items()]
-    return "\n".join(["commands:", *lines, "", "exit status: 0, or 1 when check fails, 3 when the input has errors"])
-
-
-def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
-    parser = argparse.ArgumentParser(
-        "python -m codegen", None, DESCRIPTION, _explained_commands(), formatter_class=_Plain
-    )
-    parser.add_argument("command", nargs="?", choices=COMMANDS, default="write", help="what to do (default: write)")
-    command = COMMANDS[parser.parse_args(arguments).command]
+def main(arguments: Sequence[str] | None = None, root: Path | None = None) -> int:
+    options = argument_parser().parse_args(arguments)
     try:
-        return command(root)
+        return int(options.run(options, options.project or root or options.find_root(Path.cwd())))
     except InvalidInput as error:
         print(error, file=sys.stderr)
         return 3
 
 
 if __name__ == "__main__":
+    gc.disable()  # nothing that is read becomes garbage before the end: looking for it takes a fifth of the time
     sys.exit(main())

@@ -34,15 +34,17 @@ class DerivativeReader:
         self._unreadable = {entry.title for entry in ops if not entry.ops}
         unreadable_names = {title.partition(".")[0] for title in self._unreadable}
         methods = {op.schema.name for op in self._ops.values() if op.is_method} | unreadable_names
-        self._functions = frozenset({op.schema.name for op in self._ops.values()} | unreadable_names)
+        own = {op.schema.name for op in self._ops.values()} | unreadable_names
+        self._functions = hand_written.library_ops | own
         self._attributes = hand_written.methods | methods if hand_written.methods else frozenset()
         self._helpers = hand_written.helpers
+        self._helper_file = hand_written.project.formulas
         self._problems = problems
         self._checker = Checker(DERIVATIVE_KEYS, problems)
         self._counters: Counter[str] = Counter()
 
-    def read(self, path: Path) -> list[DerivativeEntry]:
-        entries = (self._entry(entry) for entry in read_entries(path, self._problems))
+    def read(self, path: Path, file: str) -> list[DerivativeEntry]:
+        entries = (self._entry(entry) for entry in read_entries(path, file, self._problems))
         return [entry for entry in entries if entry is not None]
 
     def _entry(self, yaml: Mapping) -> DerivativeEntry | None:
@@ -53,7 +55,7 @@ class DerivativeReader:
             return None
         differentiability = self._differentiability(op.schema, values)
         outputs = [name for name, has in zip(op.schema.result_names, differentiability) if has]
-        scope = Scope(op.schema, self._helpers, self._functions, tuple(outputs), self._attributes)
+        scope = Scope(op.schema, self._helpers, self._functions, tuple(outputs), self._attributes, self._helper_file)
         backward, forward, has_unknown_keys = self._formulas(yaml, scope)
         when = values.get("when")
         derivative = Derivative(

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .errors import Problems, did_you_mean
-from .keys import BACKENDS, FORMS, Form, Key
+from .keys import FORMS, Form, Key
 from .yaml_source import Mapping, Node, Scalar, Sequence, read_yaml
 
+_RELEASE = re.compile(r"(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5})){1,3}")
+_NUMBER = re.compile(r"[1-9]\d{0,5}")
 
-def read_entries(path: Path, problems: Problems) -> Iterator[Mapping]:
-    """The entries of a YAML file; whatever is no mapping is reported and left out."""
-    document = read_yaml(path, path.name, problems)
+
+def read_entries(path: Path, file: str, problems: Problems) -> Iterator[Mapping]:
+    """The entries of a YAML file, called ``file`` in reports; whatever is no mapping is reported and left out."""
+    document = read_yaml(path, file, problems)
     if document is None:
         return
     if not isinstance(document, Sequence):
         hint = "start every entry with '- '"
-        problems.add("E010", f"{path.name} must be a list of entries", document.location, hint)
+        problems.add("E010", f"{file} must be a list of entries", document.location, hint)
         return
     for item in document.items:
         if isinstance(item, Mapping):
@@ -105,8 +109,8 @@ class Checker:
         return all([self._is_backend(key, name, function) for name, function in value.items])
 
     def _is_backend(self, key: Key, name: Scalar, function: Node) -> bool:
-        if name.text not in BACKENDS:
-            hint = did_you_mean(name.text, BACKENDS) or f"it is one of: {', '.join(BACKENDS)}"
+        if name.text not in key.values:
+            hint = did_you_mean(name.text, key.values) or f"it is one of: {', '.join(key.values)}"
             self._problems.add("E015", f"unknown backend '{name.text}'", name.location, hint)
             return False
         return isinstance(function, Scalar) and is_identifier(function.text) or self._wrong_form(key, function)
@@ -117,6 +121,21 @@ class Checker:
         allowed = ("True", "False", "true", "false")
         wrong = [item for item in value.items if not isinstance(item, Scalar) or item.text not in allowed]
         return not wrong or self._wrong_form(key, wrong[0])
+
+    def _is_release(self, key: Key, value: Node) -> bool:
+        right = isinstance(value, Scalar) and (value.text in key.values or _RELEASE.fullmatch(value.text))
+        return bool(right) or self._wrong_form(key, value)
+
+    def _is_number(self, key: Key, value: Node) -> bool:
+        right = isinstance(value, Scalar) and _NUMBER.fullmatch(value.text)
+        return bool(right) or self._wrong_form(key, value)
+
+    def _is_entries(self, key: Key, value: Node) -> bool:
+        """A list of mappings; what is in them is checked where they are read."""
+        if not isinstance(value, Sequence) or not value.items:
+            return self._wrong_form(key, value)
+        wrong = [item for item in value.items if not isinstance(item, Mapping)]
+        return not wrong or self._wrong_form(key, wrong[0], f"write '- {key.keys[0].name}: ...'")
 
 
 _FORM_CHECKS: dict[Form, Callable[[Checker, Key, Node], bool]] = {
@@ -129,6 +148,9 @@ _FORM_CHECKS: dict[Form, Callable[[Checker, Key, Node], bool]] = {
     "text": Checker._is_text,
     "expression": Checker._is_text,
     "booleans": Checker._is_booleans,
+    "release": Checker._is_release,
+    "number": Checker._is_number,
+    "entries": Checker._is_entries,
 }
 
 

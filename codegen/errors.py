@@ -6,11 +6,17 @@ docs/errors.md is printed from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from .model import Location
+
+_MOST_SHOWN = 400
+_MOST_LISTED = 200
+# Where YAML ends a line. Every parser of ours counts lines in this way.
+LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +30,26 @@ class Diagnostic:
     hint: str = ""
 
     def __str__(self) -> str:
-        lines = [f"{self.location}: error[{self.code}] {self.message}"]
+        lines = [_printable(f"{self.location}: error[{self.code}] {_shortened(self.message)}")]
         if self.source_line:
-            lines += [f"  {_printable(self.source_line)}", f"  {self._caret()}"]
+            lines += self._excerpt()
         if self.hint:
-            lines.append(f"help: {self.hint}")
+            lines.append(_printable(f"help: {_shortened(self.hint)}"))
         return "\n".join(lines)
 
-    def _caret(self) -> str:
-        """A caret under the column; tabs are kept so that it lines up."""
-        before = self.source_line[: self.location.column - 1]
-        return "".join("\t" if character == "\t" else " " for character in before) + "^"
+    def _excerpt(self) -> list[str]:
+        """The line, or the part of a very long one around the column, and a caret. Tabs stay, so that it lines up."""
+        start = max(self.location.column - _MOST_SHOWN // 2, 0) if len(self.source_line) > _MOST_SHOWN else 0
+        shown = self.source_line[start : start + _MOST_SHOWN]
+        before = shown[: self.location.column - 1 - start]
+        caret = "".join("\t" if character == "\t" else " " for character in before) + "^"
+        return [f"  {_printable(shown)}", f"  {caret}"]
+
+
+def _shortened(text: str) -> str:
+    """A text without its middle if it is very long: it quotes something that somebody never meant to write."""
+    half = _MOST_SHOWN
+    return text if len(text) <= 2 * half else f"{text[:half]} ... {text[-half:]}"
 
 
 def _printable(line: str) -> str:
@@ -47,25 +62,38 @@ class InvalidInput(Exception):
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         self.diagnostics = diagnostics
-        super().__init__("\n\n".join(map(str, diagnostics)))
+        rest = len(diagnostics) - _MOST_LISTED
+        more = [f"... and {rest} more"] if rest > 0 else []
+        super().__init__("\n\n".join([*map(str, diagnostics[:_MOST_LISTED]), *more]))
 
 
 class Problems:
-    """Collects the diagnostics of a run. Those of the ``first`` files come first: they may be the cause of others."""
+    """Collects the diagnostics of a run. Those of the ``first`` files come first: they may be the cause of others.
 
-    def __init__(self, first: tuple[str, ...] = ()) -> None:
+    ``unsaved`` is the content of files that are not on disk, or not like this; ``read_text`` looks there.
+    """
+
+    def __init__(self, first: tuple[str, ...] = (), unsaved: Mapping[str, bytes] | None = None) -> None:
         self._first = first
+        self.unsaved = unsaved or {}
         self._lines: dict[str, list[str]] = {}
         self._found: dict[Diagnostic, None] = {}
 
     def know(self, file: str, text: str) -> None:
         """Remember the text of a file, so that diagnostics can show its lines."""
-        self._lines[file] = [line.rstrip("\r") for line in text.split("\n")]
+        self._lines[file] = LINE_END.split(text)
 
     def add(self, code: str, message: str, location: Location, hint: str = "") -> None:
         if code not in CODES:
             raise KeyError(f"{code} is not in the table of codes")
         self._found[Diagnostic(code, message, location, self._line(location), hint)] = None
+
+    def inside(self, location: Location) -> Location:
+        """The location, or the end of its file if it is beyond: where parsers see that something is missing."""
+        lines = self._lines[location.file]
+        if location.line <= len(lines):
+            return location
+        return Location(location.file, len(lines), len(lines[-1]) + 1)
 
     def _line(self, location: Location) -> str:
         lines = self._lines.get(location.file, [])
@@ -89,7 +117,7 @@ class Problems:
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """A hint that names the closest candidate, or nothing."""
-    close = get_close_matches(word, sorted(set(candidates)), n=1)
+    close = get_close_matches(word, sorted(set(candidates)), n=1) if len(word) < _MOST_SHOWN else []
     return f"did you mean '{close[0]}'?" if close else ""
 
 
@@ -127,6 +155,7 @@ CODES = {
     "E038": "a kernel with another signature than its op",
     "E039": "a method without a self argument",
     "E040": "keys that exclude or need each other",
+    "E041": "overloads of one name in two families",
     "E050": "a derivative of an op that ops.yaml does not list",
     "E051": "a derivative whose schema is not the one in ops.yaml",
     "E052": "a second derivative of an op",
@@ -149,6 +178,27 @@ CODES = {
     "E069": "a part of Python that formulas cannot use",
     "E070": "a forward formula of an output that has no gradient",
     "E080": "a hand-written source file is not Python",
+    "E090": "a removal that is missing, or not behind the release that deprecates",
+    "E091": "a deprecated call whose time is over",
+    "E092": "an old call that cannot be told from a call of the op as it is now",
+    "E093": "a replacement or an upgrade that is not an expression over the old arguments",
+    "E094": "a replacement or an upgrade that does not call the op as it is",
+    "E095": "old versions that are not numbered 1, 2, 3",
+    "E096": "an old call or version that is given twice",
+    "E100": "there is no project here",
+    "E101": "pyproject.toml is not TOML",
+    "E102": "an unknown key in [tool.mindtorch-codegen]",
+    "E103": "[tool.mindtorch-codegen] does not say which package it is about",
+    "E104": "a setting has the wrong form",
+    "E105": "a setting that another package or folder already has a claim to",
+    "E106": "a key that is for mindtorch's own ops only",
+    "E110": "an op that PyTorch does not have, or that cannot be looked up because PyTorch is not installed",
+    "E111": "an op that is a form of a listed one",
+    "E112": "an op to go after that is not listed",
+    "E120": "an allowed break of a rule that there is not",
+    "E121": "a day that is not written YYYY-MM-DD",
+    "E122": "an allowed break whose time is over",
+    "E123": "an allowed break that has not happened",
 }
 
 SECTIONS = {
@@ -161,6 +211,10 @@ SECTIONS = {
     "E06": "Formulas",
     "E07": "Formulas",
     "E08": "Hand-written sources",
+    "E09": "History of ops",
+    "E10": "Projects",
+    "E11": "Adding an op",
+    "E12": "The list of allowed breaks",
 }
 _PAGE_HEAD = """# Errors of the generator
 

@@ -32,8 +32,8 @@ KEYWORDS: dict[Role, frozenset[str]] = {
 _ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"}
 _MODULES = frozenset(("torch", "mindtorch"))
 _NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers"
-_HELPER_HINT = "functions are ops, Python builtins and the helpers in mindtorch/autograd/formulas.py"
-_HELPER_FILE_HINT = "write a helper in mindtorch/autograd/formulas.py"
+_HELPER_HINT = "functions are ops, Python builtins and the helpers in {}"
+_HELPER_FILE_HINT = "write a helper in {}"
 _SYNTAX_HINT = "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes"
 _UNSUPPORTED: dict[type[ast.AST], str] = {
     ast.NamedExpr: "an assignment (:=)",
@@ -55,7 +55,9 @@ def read_formula(source: Scalar, targets: tuple[str, ...], role: Role, scope: Sc
         offset = _syntax_offset(source.text, error)
         problems.add("E060", f"the formula is not a Python expression: {error.msg}", source.at(offset), _SYNTAX_HINT)
     except (ValueError, RecursionError, MemoryError):
-        problems.add("E060", "the formula is too deeply nested", source.location, _HELPER_FILE_HINT)
+        problems.add(
+            "E060", "the formula is too deeply nested", source.location, _HELPER_FILE_HINT.format(scope.helper_file)
+        )
     return Formula("expression", source.text, source.location, targets)
 
 
@@ -104,6 +106,7 @@ class _Analysis(ast.NodeVisitor):
         self._arguments = {argument.name: argument for argument in scope.schema.inputs}
         self._lines = source.text.split("\n")
         self._whole_tensors: frozenset[str] = frozenset()
+        self._unknown_names: set[str] = set()
 
     def formula(self, tree: ast.expr, targets: tuple[str, ...]) -> Formula:
         self._whole_tensors = frozenset(_whole_names(tree, self._metadata_key))
@@ -152,7 +155,7 @@ class _Analysis(ast.NodeVisitor):
     def visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.expr) and type(node) in _UNSUPPORTED:
             message = f"a formula cannot use {_UNSUPPORTED[type(node)]}"
-            self._problem("E069", message, node, _HELPER_FILE_HINT)
+            self._problem("E069", message, node, _HELPER_FILE_HINT.format(self._scope.helper_file))
         else:
             super().visit(node)
 
@@ -305,6 +308,9 @@ class _Analysis(ast.NodeVisitor):
             self._problems.add("E061", f"a tensor has no attribute '{node.attr}'", place, hint)
 
     def _unknown(self, node: ast.Name) -> None:
+        if node.id in self._unknown_names:
+            return
+        self._unknown_names.add(node.id)
         renamed = python_names(self._scope.schema)
         if node.id in renamed:
             hint = f"in formulas the argument is called '{renamed[node.id]}'"
@@ -317,7 +323,8 @@ class _Analysis(ast.NodeVisitor):
         if function.id not in scope.helpers and function.id not in BUILTINS and function.id not in scope.ops:
             candidates = scope.helpers.keys() | scope.ops | BUILTINS
             message = f"unknown function '{function.id}'"
-            self._problem("E061", message, function, did_you_mean(function.id, candidates) or _HELPER_HINT)
+            hint = did_you_mean(function.id, candidates) or _HELPER_HINT.format(scope.helper_file)
+            self._problem("E061", message, function, hint)
             return
         self._function(function)
         helper = scope.helpers.get(function.id)

@@ -8,35 +8,40 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .keys import BACKENDS, DERIVATIVE_KEYS, FORMULA_KEYS, OP_KEYS, Key
+from .keys import DERIVATIVE_KEYS, FORMULA_KEYS, Key
+from .project import Project
 
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 
 
-def json_schemas() -> dict[str, str]:
+def json_schemas(project: Project) -> dict[str, str]:
     """The schema files by path."""
+    package = project.package
     formulas = {"type": "string", "minLength": 1, "description": f"The formula of {FORMULA_KEYS}"}
     return {
-        "schemas/ops.schema.json": _document("The ops of mindtorch", OP_KEYS, False),
-        "schemas/derivatives.schema.json": _document("The derivatives of mindtorch's ops", DERIVATIVE_KEYS, formulas),
+        "schemas/ops.schema.json": _document(f"The ops of {package}", project.op_keys, False),
+        "schemas/derivatives.schema.json": _document(f"The derivatives of {package}'s ops", DERIVATIVE_KEYS, formulas),
     }
 
 
 def _document(title: str, keys: tuple[Key, ...], other_keys: bool | dict[str, Any]) -> str:
-    entry = {
-        "type": "object",
-        "required": [key.name for key in keys if key.required],
-        "properties": {key.name: {**_form(key), "description": key.description} for key in keys},
-        "additionalProperties": other_keys,
-    }
     document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "type": "array",
         "minItems": 1,
-        "items": entry,
+        "items": _mapping(keys, other_keys),
     }
     return json.dumps(document, indent=2) + "\n"
+
+
+def _mapping(keys: tuple[Key, ...], other_keys: bool | dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "required": [key.name for key in keys if key.required],
+        "properties": {key.name: {**_form(key), "description": key.description} for key in keys},
+        "additionalProperties": other_keys,
+    }
 
 
 def _form(key: Key) -> dict[str, Any]:
@@ -53,7 +58,14 @@ def _form(key: Key) -> dict[str, Any]:
             return {"type": "array", "items": {"type": "boolean"}}
         case "backends":
             function = {"type": "string", "pattern": f"^{_IDENTIFIER}$"}
-            properties = {backend: function for backend in BACKENDS}
+            properties = {backend: function for backend in key.values}
             return {"type": "object", "properties": properties, "additionalProperties": False}
+        case "release":
+            words = "|".join(("[0-9]+(\\.[0-9]+)+", *key.values))
+            return {"type": "string", "pattern": f"^({words})$"}
+        case "number":
+            return {"type": "integer", "minimum": 1}
+        case "entries":
+            return {"type": "array", "minItems": 1, "items": _mapping(key.keys, False)}
         case "schema" | "text" | "expression":
             return {"type": "string", "minLength": 1}

@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from .errors import Problems
-from .keys import BACKENDS, FAMILIES
 from .model import FunctionSchema, Kernel, Location
+from .project import Project
 from .scope import Helper
 from .yaml_source import read_text
 
-BACKEND_ROOT = "mindtorch/backends"
-COMPOSITE_ROOT = "mindtorch/composite"
+# Files of the library, below its root.
 FORMULAS = "mindtorch/autograd/formulas.py"
 SHAPE_RULES = "mindtorch/backends/meta/rules.py"
 PROMOTION_RULES = "mindtorch/promotion.py"
-SAMPLES = "tests/samples.py"
 TENSOR = "mindtorch/tensor.py"
 # Where classes decorated with `extend_tensor` are.
 TENSOR_METHODS = ("mindtorch/*.py", "mindtorch/methods/*.py", "mindtorch/autograd/tensor_methods.py")
+# Where the generated part of the library is: installed, or in a checkout.
+LIBRARY_GENERATED = ("mindtorch/_generated", "generated")
 _MAX_HOPS = 10
 
 
@@ -46,48 +46,43 @@ class RuleFile:
 class HandWritten:
     """What ops.yaml and derivatives.yaml can refer to: kernels by backend and family, rules by key of ops.yaml.
 
-    ``methods`` are the hand-written attributes of a tensor; empty when there is no class Tensor. ``is_broken``: a file
+    ``methods`` are the attributes of a tensor that no op of the project gives it; empty when there is no class Tensor.
+    ``library_ops`` are the Python names of mindtorch's ops, for a project that is not mindtorch. ``is_broken``: a file
     could not be read, so something may be missing here that is there.
     """
 
+    project: Project
     kernels: Mapping[tuple[str, str], Mapping[str, Kernel]]
     composites: Mapping[str, Mapping[str, Kernel]]
     helpers: Mapping[str, Helper]
     rules: Mapping[str, RuleFile]
     methods: frozenset[str] = frozenset()
+    library_ops: frozenset[str] = frozenset()
     is_broken: bool = False
 
 
-def read_hand_written(root: Path, problems: Problems) -> HandWritten:
-    sources = _Sources(root, problems)
+def read_hand_written(project: Project, problems: Problems) -> HandWritten:
+    sources = _Sources(project, problems)
     kernels = {
-        (backend, family): sources.functions(f"{BACKEND_ROOT}/{_directory(backend)}/{family}.py")
-        for backend in BACKENDS
-        for family in FAMILIES
+        (backend, family): sources.functions(project.kernel_file(backend, family))
+        for backend in project.backends
+        for family in project.families
     }
-    composites = {family: sources.functions(f"{COMPOSITE_ROOT}/{family}.py") for family in FAMILIES}
-    formulas = sources.module(FORMULAS)
+    composites = {family: sources.functions(project.composite_file(family)) for family in project.families}
     return HandWritten(
+        project=project,
         kernels={place: found for place, found in kernels.items() if found},
         composites={family: found for family, found in composites.items() if found},
-        helpers={helper.name: helper for helper in formulas.helpers()} if formulas else {},
+        helpers=sources.helpers(),
         rules={
-            "shape": sources.rule_file(SHAPE_RULES),
+            "shape": sources.rule_file(SHAPE_RULES, project.library_root),
             "promotion": sources.rule_table(PROMOTION_RULES, "RULES"),
-            "samples": sources.rule_file(SAMPLES),
+            "samples": sources.rule_file(project.samples, project.root),
         },
         methods=sources.tensor_attributes(),
+        library_ops=sources.library_ops(),
         is_broken=sources.is_broken,
     )
-
-
-def kernel_file(backend: str, family: str) -> str:
-    """The file in which a backend's kernels of a family are looked for."""
-    return f"{BACKEND_ROOT}/{_directory(backend)}/{family}.py"
-
-
-def composite_file(family: str) -> str:
-    return f"{COMPOSITE_ROOT}/{family}.py"
 
 
 def expected_parameters(schema: FunctionSchema, with_out: bool) -> tuple[str, ...]:
@@ -96,14 +91,17 @@ def expected_parameters(schema: FunctionSchema, with_out: bool) -> tuple[str, ..
     return (*names, "out") if with_out else names
 
 
-def _directory(backend: str) -> str:
-    return backend.lower()
+@cache
+def _tree(text: str) -> ast.Module:
+    """A parsed file, read only: the schema diff reads two states of the sources, most of which are the same."""
+    return ast.parse(text)
 
 
 class _Module:
-    """The top level of one source file."""
+    """The top level of one source file, ``file`` below the folder ``root``."""
 
-    def __init__(self, file: str, tree: ast.Module) -> None:
+    def __init__(self, root: Path, file: str, tree: ast.Module) -> None:
+        self.root = root
         self.file = file
         self._tree = tree
 
@@ -126,6 +124,12 @@ class _Module:
             else:
                 yield Helper(name)
 
+    def dict_keys(self, name: str) -> frozenset[str]:
+        """The literal keys of a dict."""
+        value = getattr(self.definitions.get(name), "value", None)
+        keys = value.keys if isinstance(value, ast.Dict) else []
+        return frozenset(str(key.value) for key in keys if isinstance(key, ast.Constant))
+
     def tensor_attributes(self) -> Iterator[str]:
         """What the bodies of class Tensor and of those with the decorator ``extend_tensor`` define."""
         for statement in self._tree.body:
@@ -139,29 +143,33 @@ Given: TypeAlias = Mapping[str, tuple[_Module, str]]
 
 
 class _Sources:
-    """The modules of the library, each parsed once, found by path or by dotted name."""
+    """The modules of a project and of the library, each parsed once, found by path or by dotted name."""
 
-    def __init__(self, root: Path, problems: Problems) -> None:
-        self._root = root
+    def __init__(self, project: Project, problems: Problems) -> None:
+        self._project = project
+        self._library = project.library_root
         self._problems = problems
-        self._modules: dict[str, _Module | None] = {}
+        self._modules: dict[Path, _Module | None] = {}
         self.is_broken = False
 
-    def module(self, file: str) -> _Module | None:
-        if file not in self._modules:
-            self._modules[file] = self._parse(file) if (self._root / file).is_file() else None
-        return self._modules[file]
+    def module(self, file: str, root: Path | None = None) -> _Module | None:
+        """A file of the project, or below another folder."""
+        folder = root or self._project.root
+        path = folder / file
+        if path not in self._modules:
+            self._modules[path] = self._parse(folder, file) if path.is_file() else None
+        return self._modules[path]
 
-    def _parse(self, file: str) -> _Module | None:
-        module = self._parsed(read_text(self._root / file, file, self._problems), file)
+    def _parse(self, root: Path, file: str) -> _Module | None:
+        module = self._parsed(read_text(root / file, file, self._problems), root, file)
         self.is_broken |= module is None
         return module
 
-    def _parsed(self, text: str | None, file: str) -> _Module | None:
+    def _parsed(self, text: str | None, root: Path, file: str) -> _Module | None:
         if text is None:
             return None
         try:
-            return _Module(file, ast.parse(text))
+            return _Module(root, file, _tree(text))
         except SyntaxError as error:
             location = Location(file, error.lineno or 1, error.offset or 1)
             self._problems.add("E080", f"not Python: {error.msg}", location, "the generator reads this file, too")
@@ -177,9 +185,17 @@ class _Sources:
         names = (name for name in module.definitions if not name.startswith("_"))
         return {name: self._kernel(module, name) for name in names}
 
-    def rule_file(self, file: str) -> RuleFile:
+    def helpers(self) -> dict[str, Helper]:
+        """The helpers of formulas: those of the library, and of the project, which hide them."""
+        own = self._helpers(self.module(self._project.formulas), self._project.module_of(self._project.formulas))
+        return self._helpers(self.module(FORMULAS, self._library), "mindtorch.autograd.formulas") | own
+
+    def _helpers(self, module: _Module | None, name: str) -> dict[str, Helper]:
+        return {helper.name: replace(helper, module=name) for helper in module.helpers()} if module else {}
+
+    def rule_file(self, file: str, root: Path) -> RuleFile:
         """A file whose functions are the rules."""
-        module = self.module(file)
+        module = self.module(file, root)
         return (
             RuleFile(file, frozenset(module.definitions), self._promoting(module)) if module else RuleFile(file, None)
         )
@@ -191,20 +207,30 @@ class _Sources:
         return frozenset(name for name, statement in statements.items() if _takes_promotion(statement))
 
     def rule_table(self, file: str, table: str) -> RuleFile:
-        """A file that lists its rules in a dict with literal keys."""
-        module = self.module(file)
-        value = getattr(module.definitions.get(table), "value", None) if module else None
-        keys = value.keys if isinstance(value, ast.Dict) else []
-        names = frozenset(str(key.value) for key in keys if isinstance(key, ast.Constant))
-        return RuleFile(file, names or None)
+        """A file of the library that lists its rules in a dict with literal keys."""
+        module = self.module(file, self._library)
+        return RuleFile(file, module.dict_keys(table) or None if module else None)
 
     def tensor_attributes(self) -> frozenset[str]:
         """The methods and properties in class Tensor and in the classes that extend it."""
-        if not (self._root / TENSOR).is_file():
+        root = self._library
+        if not (root / TENSOR).is_file():
             return frozenset()
-        paths = (path for pattern in TENSOR_METHODS for path in sorted(self._root.glob(pattern)))
-        modules = (self.module(path.relative_to(self._root).as_posix()) for path in paths)
+        paths = (path for pattern in TENSOR_METHODS for path in sorted(root.glob(pattern)))
+        modules = [self.module(path.relative_to(root).as_posix(), root) for path in paths]
+        modules += [self._of_library("tensor_methods.py")]
         return frozenset(name for module in modules if module for name in module.tensor_attributes())
+
+    def _of_library(self, name: str) -> _Module | None:
+        """A generated file of the library; none when it is the library that is generated."""
+        folders = () if self._project.is_library else LIBRARY_GENERATED
+        modules = (self.module(f"{folder}/{name}", self._library) for folder in folders)
+        return next((module for module in modules if module), None)
+
+    def library_ops(self) -> frozenset[str]:
+        """The names of the library's ops, without overloads, from its table of schemas."""
+        module = self._of_library("schemas.py")
+        return frozenset(name.partition(".")[0] for name in module.dict_keys("SCHEMAS")) if module else frozenset()
 
     def _kernel(self, module: _Module, name: str) -> Kernel:
         """A name with the parameters that it has as a function, or with None if no function can be seen behind it."""
@@ -254,7 +280,10 @@ class _Sources:
     def _imported(self, module: _Module, statement: ast.ImportFrom, name: str) -> tuple[_Module, str] | None:
         package = module.file.removesuffix(".py").split("/")[: -statement.level] if statement.level else []
         path = "/".join([*package, *(statement.module or "").split(".")]).rstrip("/")
-        source = self.module(f"{path}.py") or self.module(f"{path}/__init__.py")
+        own = str(PurePosixPath(self._project.sources, path))
+        places = [(path, module.root)] if package else [(own, self._project.root), (path, self._library)]
+        files = ((f"{each}{end}", root) for each, root in places for end in (".py", "/__init__.py"))
+        source = next((found for file, root in files if (found := self.module(file, root))), None)
         original = next(alias.name for alias in statement.names if (alias.asname or alias.name) == name)
         return (source, original) if source else None
 

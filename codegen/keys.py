@@ -5,7 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Form = Literal["schema", "word", "words", "names", "flag", "backends", "text", "expression", "booleans"]
+Form = Literal[
+    "schema",
+    "word",
+    "words",
+    "names",
+    "flag",
+    "backends",
+    "text",
+    "expression",
+    "booleans",
+    "release",
+    "number",
+    "entries",
+]
 
 FAMILIES = tuple("pointwise reduction view indexing linalg nn loss random factory fft special sparse foreach".split())
 BACKENDS = ("CPU", "NPU", "Meta", "SparseCPU")
@@ -28,13 +41,17 @@ OPERATORS = (
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: its name, the form of its value, the words that the value may have, and what it is for."""
+    """One key: its name, the form of its value, the words that the value may have, and what it is for.
+
+    ``keys`` are those of the mappings in a list of entries.
+    """
 
     name: str
     form: Form
     description: str
     values: tuple[str, ...] = ()
     required: bool = False
+    keys: tuple[Key, ...] = ()
 
 
 FORMS: dict[Form, str] = {
@@ -47,7 +64,25 @@ FORMS: dict[Form, str] = {
     "text": "a text",
     "expression": "a Python expression",
     "booleans": "a list of True and False",
+    "release": "a version such as 0.2.0",
+    "number": "a whole number from 1",
+    "entries": "a list of mappings",
 }
+
+# What `since` says of a call that PyTorch itself has deprecated.
+TORCH = "torch"
+
+DEPRECATED_KEYS = (
+    Key("func", "schema", "the schema of the old call", required=True),
+    Key("since", "release", "the version that deprecated the call, or torch where PyTorch did", (TORCH,), True),
+    Key("removal", "release", "the version that no longer takes the call"),
+    Key("replacement", "expression", "the new call, an expression over the old arguments", required=True),
+)
+VERSION_KEYS = (
+    Key("version", "number", "the number of the old version; the first one is 1", required=True),
+    Key("func", "schema", "the op's schema in that version", required=True),
+    Key("upgrade", "expression", "the call of the next version, an expression over the old arguments", required=True),
+)
 
 OP_KEYS = (
     Key("func", "schema", "PyTorch's schema string of the functional form, or of the only form", required=True),
@@ -66,13 +101,15 @@ OP_KEYS = (
     Key("shape", "word", "the rule that gives the result's shape; with promotion it makes the meta kernel"),
     Key("view", "word", "what kind of view the op makes", ("single", "multi", "detach")),
     Key("factory", "flag", "true for an op that makes a tensor from nothing and takes requires_grad"),
-    Key("dispatch", "backends", "the kernel of each backend"),
+    Key("dispatch", "backends", "the kernel of each backend", BACKENDS),
     Key("composite", "word", "the function in mindtorch/composite that is the op, instead of dispatch"),
     Key("aclnn", "text", "the ACLNN call behind the NPU kernel"),
     Key("tags", "words", "PyTorch's tags", TAGS),
     Key("dtypes", "word", "the dtypes that the op computes on (default: all)", DTYPES),
     Key("samples", "word", "the generator of test inputs in tests/samples.py, or none"),
     Key("divergence", "text", "why the schema is not PyTorch's"),
+    Key("deprecated", "entries", "old calls that still work, with a warning", keys=DEPRECATED_KEYS),
+    Key("versions", "entries", "what the op was before, so that saved programs keep working", keys=VERSION_KEYS),
 )
 
 DERIVATIVE_KEYS = (

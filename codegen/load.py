@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from .derivatives import DerivativeEntry, DerivativeReader
@@ -13,20 +13,26 @@ from .errors import Problems
 from .kernels import HandWritten, read_hand_written
 from .model import Model, Op
 from .ops import OpEntry, read_ops
+from .project_file import read_project
 from .validate import validate
 
 OPS_FILE = "ops.yaml"
 DERIVATIVES_FILE = "derivatives.yaml"
 
 
-def load(root: Path) -> Model:
-    """The model of the input files under ``root``; raises InvalidInput."""
-    problems = Problems(first=(OPS_FILE, DERIVATIVES_FILE))
-    hand_written = read_hand_written(root, problems)
-    ops = read_ops(root / OPS_FILE, problems)
+def load(root: Path, unsaved: Mapping[str, bytes] | None = None) -> Model:
+    """The model of the input files under ``root``; raises InvalidInput.
+
+    ``unsaved`` is the content of files that is to be read instead of what is on disk, by path below ``root``.
+    """
+    problems = Problems(first=(OPS_FILE, DERIVATIVES_FILE), unsaved=unsaved)
+    project = read_project(root, problems)
+    problems.raise_if_any()  # everything else depends on where the files are
+    hand_written = read_hand_written(project, problems)
+    ops = read_ops(project, problems)
     if not ops or hand_written.is_broken:
         problems.raise_if_any()  # what refers to a file that cannot be read is not wrong itself
-    derivatives = DerivativeReader(ops, hand_written, problems).read(root / DERIVATIVES_FILE)
+    derivatives = DerivativeReader(ops, hand_written, problems).read(root / project.derivatives, project.derivatives)
     validate(ops, derivatives, hand_written, problems)
     problems.raise_if_any()
     return _model(ops, derivatives, hand_written)
@@ -41,6 +47,8 @@ def _model(entries: list[OpEntry], derivatives: list[DerivativeEntry], hand_writ
         groups=_grouped((op.schema.name, op) for op in ops.values() if op.kind != "out"),
         kernels=hand_written.kernels,
         composites=hand_written.composites,
+        project=hand_written.project,
+        helpers={name: helper.module for name, helper in hand_written.helpers.items()},
     )
 
 

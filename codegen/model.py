@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
+from .project import Project
+
 Kind = Literal["functional", "inplace", "out", "mutable"]
 View = Literal["single", "multi", "detach"]
 FormulaKind = Literal["expression", "non_differentiable", "not_implemented", "auto_linear", "auto_element_wise"]
@@ -221,6 +223,17 @@ class FunctionSchema:
         return tuple(argument for argument in self.arguments if argument.kwarg_only)
 
     @property
+    def separate_ints(self) -> Argument | None:
+        """The list argument that may also be written as separate ints: ``x.view(2, 3)``, ``zeros(2, 3)``.
+
+        As in torch, that is the only positional argument besides ``self``.
+        """
+        others = [argument for argument in self.positional if argument.name != "self"]
+        kind = others[0].type if len(others) == 1 else None
+        is_ints = isinstance(kind, ListType) and kind.base in ("int", "SymInt")
+        return others[0] if is_ints else None
+
+    @property
     def self_argument(self) -> Argument | None:
         return self.argument("self")
 
@@ -277,11 +290,38 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class OldForm:
+    """What an op was before: a deprecated call, or a version that saved programs have.
+
+    ``expression``  the same as a call of the op as it is now (or, of an old version, as it was in the next one): Python
+                    over the arguments of ``schema``
+    ``since``       a deprecated call: the release that deprecated it, or "torch" where PyTorch did
+    ``removal``     a deprecated call: the release that no longer takes it; None if that is not planned
+    ``version``     an old version: its number
+    """
+
+    schema: FunctionSchema
+    expression: Text
+    since: Text | None = None
+    removal: Text | None = None
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A value of ops.yaml: its text and where it stands."""
+
+    text: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
 class Op:
     """An entry of ops.yaml, or a variant derived from one (``derived_from`` names the op it comes from).
 
     The keys of the entry are attributes. A derived variant has those of its entry, except that the in-place variant
-    has the in-place Python operators, the functional op all others, and an ``out=`` variant none.
+    has the in-place Python operators, the functional op all others, and an ``out=`` variant none. ``package`` is what
+    stands in front of the op where users call it.
     """
 
     schema: FunctionSchema
@@ -307,6 +347,10 @@ class Op:
     dtypes: str = "all"
     samples: str | None = None
     divergence: str | None = None
+    package: str = "torch"
+    deprecated: tuple[OldForm, ...] = ()
+    versions: tuple[OldForm, ...] = ()
+    version: int = 1
 
     @property
     def name(self) -> str:
@@ -474,6 +518,8 @@ class Model:
     ``groups``     the ops that share a Python name (``sum``, ``add_``), without ``out=`` variants: the overloads
     ``kernels``    the hand-written kernels: by backend and family, then by name
     ``composites`` the hand-written composite functions: by family, then by name
+    ``project``    the package that the ops belong to, and where its files are
+    ``helpers``    the module of each helper of formulas
     """
 
     ops: Mapping[str, Op]
@@ -482,6 +528,8 @@ class Model:
     groups: Mapping[str, tuple[Op, ...]]
     kernels: Mapping[tuple[str, str], Mapping[str, Kernel]]
     composites: Mapping[str, Mapping[str, Kernel]]
+    project: Project
+    helpers: Mapping[str, str]
 
     def derivative_of(self, op: Op) -> Derivative | None:
         """The derivative that a call of ``op`` records: its own, or for an in-place variant the functional op's."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from . import history_rules
 from .errors import Problems, did_you_mean
-from .kernels import HandWritten, composite_file, expected_parameters, kernel_file
+from .kernels import HandWritten, expected_parameters
 from .keys import INPLACE_OPERATORS
 from .model import Alias, FunctionSchema, Kernel, Location, Op
 from .ops import OpEntry
@@ -27,6 +28,8 @@ def check(entries: list[OpEntry], hand_written: HandWritten, problems: Problems)
             source_rule(entry, hand_written, problems)
     unique_ops(entries, problems)
     unique_operators(entries, problems)
+    one_family_per_name(entries, problems)
+    history_rules.check(entries, hand_written, problems)
 
 
 # -------------------- schemas --------------------
@@ -263,7 +266,7 @@ def composites_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -
     name = entry.scalar("composite")
     known = sources.composites.get(entry.op.family)
     if name is not None and known is not None and name.text not in known:
-        hint = did_you_mean(name.text, known) or f"define it in {composite_file(entry.op.family)}"
+        hint = did_you_mean(name.text, known) or f"define it in {sources.project.composite_file(entry.op.family)}"
         problems.add("E036", f"unknown composite function '{name.text}'", name.location, hint)
 
 
@@ -273,7 +276,8 @@ def meta_kernels_exist(entry: OpEntry, sources: HandWritten, problems: Problems)
     name = dispatch.text("Meta") if isinstance(dispatch, Mapping) else None
     known = sources.kernels.get(("Meta", entry.op.family))
     if name is not None and known is not None and name.text not in known:
-        hint = did_you_mean(name.text, known) or f"define it in {kernel_file('Meta', entry.op.family)}"
+        file = sources.project.kernel_file("Meta", entry.op.family)
+        hint = did_you_mean(name.text, known) or f"define it in {file}"
         problems.add("E036", f"unknown Meta kernel '{name.text}'", name.location, hint)
 
 
@@ -293,11 +297,21 @@ def shape_has_promotion(entry: OpEntry, sources: HandWritten, problems: Problems
         problems.add("E040", message, shape.location, "add 'promotion': the rule that gives the result's dtype")
 
 
+def belongs_to_tensor(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """Tensor is mindtorch's: the ops of another package are functions, so that two packages cannot collide."""
+    own = () if sources.project.is_library else ("python_module", "operators", "variants")
+    for key in own:
+        value = entry.scalar(key)
+        if value is not None and value.text != "function":
+            hint = f"call it as a function of {sources.project.package}: remove '{key}'"
+            problems.add("E106", f"'{key}' is for mindtorch's own ops", entry.yaml.key(key).location, hint)
+
+
 def kernel_signatures(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
     """A kernel takes the op's arguments, and ``out`` when other variants call it."""
     dispatch = entry.values.get("dispatch")
     for backend, function in dispatch.items if isinstance(dispatch, Mapping) else ():
-        file = kernel_file(backend.text, entry.op.family)
+        file = sources.project.kernel_file(backend.text, entry.op.family)
         kernel = sources.kernels.get((backend.text, entry.op.family), {}).get(_text(function))
         if kernel is not None:
             _check_signature(entry, kernel, file, _kernel_signatures(entry), problems)
@@ -308,7 +322,7 @@ def composite_signatures(entry: OpEntry, sources: HandWritten, problems: Problem
     composite = sources.composites.get(entry.op.family, {}).get(entry.op.composite or "")
     if composite is not None:
         signatures = [expected_parameters(op.schema, False) for op in entry.ops if op.kind != "out"]
-        file = composite_file(entry.op.family)
+        file = sources.project.composite_file(entry.op.family)
         _check_signature(entry, composite, file, [*signatures, expected_parameters(entry.op.schema, True)], problems)
 
 
@@ -354,6 +368,7 @@ SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
     meta_kernels_exist,
     samples_are_named,
     shape_has_promotion,
+    belongs_to_tensor,
     kernel_signatures,
     composite_signatures,
 )
@@ -381,3 +396,15 @@ def unique_operators(entries: Iterable[OpEntry], problems: Problems) -> None:
             if owner != entry.op.name:
                 message = f"'{word.text}' is already bound to {owner}"
                 problems.add("E035", message, word.location, "a Python operator calls one op")
+
+
+def one_family_per_name(entries: Iterable[OpEntry], problems: Problems) -> None:
+    """A call chooses among the overloads of a name, so they are in one file."""
+    homes: dict[str, Op] = {}
+    for entry in entries:
+        family = entry.scalar("family")
+        if entry.ops and family is not None:
+            home = homes.setdefault(entry.op.schema.base, entry.op)
+            if home.family != family.text:
+                message = f"{entry.op.name} is in another family than {home.name}"
+                problems.add("E041", message, family.location, f"overloads stay together: write {home.family}")

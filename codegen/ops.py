@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import cast
 
 from .entries import Checker, read_entries
 from .errors import Problems
-from .keys import INPLACE_OPERATORS, OP_KEYS
+from .history import read_history, variant_forms
+from .keys import INPLACE_OPERATORS
 from .model import FunctionSchema, Op, View
+from .project import Project
 from .schema import read_schema
 from .variants import inplace_schema, out_schema
 from .yaml_source import Mapping, Node, Scalar
@@ -37,16 +38,17 @@ class OpEntry:
         return value if isinstance(value, Scalar) else None
 
 
-def read_ops(path: Path, problems: Problems) -> list[OpEntry]:
+def read_ops(project: Project, problems: Problems) -> list[OpEntry]:
     """The entries of ops.yaml, in their order."""
-    reader = _OpReader(problems)
-    return [reader.entry(entry) for entry in read_entries(path, problems)]
+    reader = _OpReader(project, problems)
+    return [reader.entry(entry) for entry in read_entries(project.root / project.ops, project.ops, problems)]
 
 
 class _OpReader:
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, project: Project, problems: Problems) -> None:
+        self._project = project
         self._problems = problems
-        self._checker = Checker(OP_KEYS, problems)
+        self._checker = Checker(project.op_keys, problems)
 
     def entry(self, yaml: Mapping) -> OpEntry:
         values = self._checker.values(yaml)
@@ -56,7 +58,9 @@ class _OpReader:
         schema = self._schema(values, "func")
         if schema is None:
             return OpEntry(yaml, values, title, ())
-        op = _op(schema, _Values(values), yaml)
+        deprecated, versions = read_history(values, self._problems)
+        op = replace(_op(schema, _Values(values), yaml), deprecated=deprecated)
+        op = replace(op, versions=versions, version=len(versions) + 1, package=self._project.shown_package)
         return OpEntry(yaml, values, title, (_without_inplace_operators(op), *self._variants(op, values)))
 
     def _schema(self, values: dict[str, Node], key: str) -> FunctionSchema | None:
@@ -66,7 +70,7 @@ class _OpReader:
     def _variants(self, op: Op, values: dict[str, Node]) -> Iterator[Op]:
         for schema in (self._inplace(op, values), self._out(op, values)):
             if schema is not None:
-                yield _variant(op, schema)
+                yield _variant(op, schema, self._project.is_library)
 
     def _inplace(self, op: Op, values: dict[str, Node]) -> FunctionSchema | None:
         if "inplace" in values:
@@ -151,12 +155,20 @@ def _without_inplace_operators(op: Op) -> Op:
     return replace(op, operators=tuple(name for name in op.operators if name not in INPLACE_OPERATORS))
 
 
-def _variant(op: Op, schema: FunctionSchema) -> Op:
+def _variant(op: Op, schema: FunctionSchema, has_methods: bool) -> Op:
     """A variant of ``op``; only the in-place one has Python operators, and only it can be a method."""
     inplace = schema.kind == "inplace"
     operators = tuple(name for name in op.operators if name in INPLACE_OPERATORS) if inplace else ()
-    variants = _inplace_variants(op, schema) if inplace else ("function",)
-    return replace(op, schema=schema, derived_from=op.name, operators=operators, variants=variants)
+    variants = _inplace_variants(op, schema) if inplace and has_methods else ("function",)
+    return replace(
+        op,
+        schema=schema,
+        derived_from=op.name,
+        operators=operators,
+        variants=variants,
+        deprecated=variant_forms(op.deprecated, schema),
+        versions=variant_forms(op.versions, schema),
+    )
 
 
 def _inplace_variants(op: Op, schema: FunctionSchema) -> tuple[str, ...]:

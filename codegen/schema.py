@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _T = TypeVar("_T")
+_MOST_BRACKETS = 8  # of one type
 _FORM_HINT = "a schema is written name.overload(Type name, Type name=default, *, Type name) -> Type"
 
 
@@ -200,7 +201,10 @@ class _Parser:
             raise SchemaError("E021", f"unknown type '{token.text}'", token.start, hint)
         type_: Type = BaseType(token.text)
         alias = self._alias() if self._accept("(") else None
+        last = self._position + _MOST_BRACKETS
         while self._next.text in ("?", "["):
+            if self._position > last:
+                raise SchemaError("E021", "such a deeply nested type", token.start, "such as Tensor?[]?, but no deeper")
             type_ = OptionalType(type_) if self._accept("?") else self._list(type_)
         return type_, alias
 

@@ -12,12 +12,13 @@ BUILTINS = frozenset("abs bool enumerate float int isinstance len list max min r
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A public name of formulas.py. ``parameters`` is None for a constant, the first ``required`` have no default."""
+    """A public name of ``module``. ``parameters`` is None for a constant, the first ``required`` have no default."""
 
     name: str
     parameters: tuple[str, ...] | None = None
     required: int = 0
     variadic: bool = False
+    module: str = ""
 
     def accepts(self, positional: int, keywords: Iterable[str]) -> bool:
         if self.parameters is None or self.variadic:
@@ -39,13 +40,17 @@ class Helper:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names that the formulas of one op may use. ``attributes`` of tensors are not checked when it is empty."""
+    """The names that the formulas of one op may use. ``attributes`` of tensors are not checked when it is empty.
+
+    ``helper_file`` is where helpers are written.
+    """
 
     schema: FunctionSchema
     helpers: Mapping[str, Helper]
     ops: frozenset[str]
     differentiable: tuple[str, ...]
     attributes: frozenset[str] = frozenset()
+    helper_file: str = "formulas.py"
 
     @property
     def gradients(self) -> dict[str, int]:

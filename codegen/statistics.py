@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from .emit.stubs import is_written
 from .errors import did_you_mean
-from .kernels import kernel_file
 from .model import Model, Op
 
 
@@ -35,7 +34,8 @@ def notes(model: Model) -> Iterator[str]:
 def _note(model: Model, backend: str, op: Op, name: str) -> str:
     close = did_you_mean(name, model.kernels[backend, op.family])
     hint = f" ({close})" if close else ""
-    return f"note: {op.name} has no {backend} kernel '{name}' in {kernel_file(backend, op.family)}{hint}; wrote a stub"
+    file = model.project.kernel_file(backend, op.family)
+    return f"note: {op.name} has no {backend} kernel '{name}' in {file}{hint}; wrote a stub"
 
 
 def _formulas(model: Model) -> str:

@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeGuard, cast
 
 import yaml
 
-from .errors import Problems
+from .errors import LINE_END, Problems
 from .model import Location
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -77,7 +77,7 @@ def read_text(path: Path, file: str, problems: Problems) -> str | None:
     """The text of a file, known to ``problems`` under the name ``file``; None when it cannot be read."""
     start = Location(file, 1, 1)
     try:
-        data = path.read_bytes()
+        data = problems.unsaved[file] if file in problems.unsaved else path.read_bytes()
     except OSError as error:
         problems.add("E001", f"cannot read {file}: {error.strerror}", start)
         return None
@@ -113,20 +113,25 @@ def _has_tabs(text: str, file: str, problems: Problems) -> bool:
 
 
 def _locate(text: str, offset: int, file: str) -> Location:
-    line_start = text.rfind("\n", 0, offset) + 1
-    return Location(file, text.count("\n", 0, offset) + 1, offset - line_start + 1)
+    before = LINE_END.split(text[:offset])
+    return Location(file, len(before), len(before[-1]) + 1)
 
 
 def _report_yaml_error(error: yaml.YAMLError, text: str, file: str, problems: Problems) -> None:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is not None:
-        location = Location(file, mark.line + 1, mark.column + 1)
+        location = problems.inside(Location(file, mark.line + 1, mark.column + 1))
     else:
-        location = _locate(text, getattr(error, "position", 0), file)
+        location = _locate(text, _offset(text, getattr(error, "position", 0)), file)
     reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be parsed"
     context = getattr(error, "context", None)
     message = f"not YAML: {f'{context}: ' if context else ''}{reason}"
     problems.add("E004", message, location, "check indentation, colons, quotes and brackets here and on the line above")
+
+
+def _offset(text: str, position: int) -> int:
+    """The index of a character at the position where reading failed, which libyaml counts in bytes."""
+    return len(text.encode()[:position].decode(errors="ignore")) if _LOADER is not yaml.SafeLoader else position
 
 
 class _Reader:

@@ -43,7 +43,8 @@ from mindtorch.creation import tensor as tensor
 from mindtorch.device import device as device
 from mindtorch.device import get_default_device as get_default_device
 from mindtorch.device import set_default_device as set_default_device
-from mindtorch.dispatch import ops as ops
+from mindtorch.dispatch import operators as ops  # noqa: F401
+from mindtorch.dispatch.tags import Tag as Tag
 from mindtorch.dtype import bfloat16 as bfloat16
 from mindtorch.dtype import bool as bool
 from mindtorch.dtype import cdouble as cdouble
@@ -134,8 +135,8 @@ newaxis = None
 # Areas that load when they are first asked for.
 _LAZY_MODULES = frozenset(
     (
-        "cuda", "fft", "linalg", "nn", "npu", "optim", "overrides", "random", "serialization", "sparse", "special",
-        "testing", "utils",
+        "cuda", "fft", "library", "linalg", "nn", "npu", "optim", "overrides", "program", "random", "serialization",
+        "sparse", "special", "testing", "types", "utils",
     )
 )  # fmt: skip
 

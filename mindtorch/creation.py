@@ -8,7 +8,7 @@ import numpy as np
 
 from mindtorch import errors, nested_data, state
 from mindtorch.device import as_device, device
-from mindtorch.dispatch import ops
+from mindtorch.dispatch import operators
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import complex128, dtype, float64, get_default_dtype, int64
 from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable, warn_once
@@ -128,9 +128,9 @@ def sparse_coo_tensor(
     values = as_tensor(values, dtype, device)
     indices = as_tensor(indices, int64, values.device)
     if size is None:
-        result = ops.aten.sparse_coo_tensor.indices(indices, values, is_coalesced=is_coalesced)
+        result = operators.aten.sparse_coo_tensor.indices(indices, values, is_coalesced=is_coalesced)
     else:
-        result = ops.aten.sparse_coo_tensor.indices_size(indices, values, tuple(size), is_coalesced=is_coalesced)
+        result = operators.aten.sparse_coo_tensor.indices_size(indices, values, tuple(size), is_coalesced=is_coalesced)
     return require_grad(result.detach()) if requires_grad else result
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mindtorch.op_names import qualified
+
 _HEAP_TYPE = 1 << 9  # the flag of classes made by a class statement; CPython names all others with their module
 
 
@@ -65,10 +67,11 @@ def no_accelerator() -> RuntimeError:
 
 def no_kernel(op: str, backend: str, available: list[str]) -> NotImplementedError:
     return NotImplementedError(
-        f"Could not run 'aten::{op}' with arguments from the '{backend}' backend. This could be because the operator "
-        "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
-        "build). If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for "
-        f"possible resolutions. 'aten::{op}' is only available for these backends: [{', '.join(available)}]."
+        f"Could not run '{qualified(op)}' with arguments from the '{backend}' backend. This could be because the "
+        "operator doesn't exist for this backend, or was omitted during the selective/custom build process (if using "
+        "custom build). If you are a Facebook employee using PyTorch on mobile, please visit "
+        f"https://fburl.com/ptmfixes for possible resolutions. '{qualified(op)}' is only available for these backends: "
+        f"[{', '.join(available)}]."
     )
 
 
@@ -119,7 +122,7 @@ def derivative_not_implemented(argument: str) -> NotImplementedError:
 
 def no_derivative(op: str) -> RuntimeError:
     """For an op of which no derivative is implemented at all."""
-    return RuntimeError(f"derivative for aten::{op} is not implemented")
+    return RuntimeError(f"derivative for {qualified(op)} is not implemented")
 
 
 def missing_kernel(op: str, backend: str, signature: str, file: str) -> NotImplementedError:

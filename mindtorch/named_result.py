@@ -14,24 +14,25 @@ class NamedResult(tuple[Any, ...]):
     n_fields: ClassVar[int] = 0
     n_sequence_fields: ClassVar[int] = 0
     n_unnamed_fields: ClassVar[int] = 0
+    _shown_name: ClassVar[str] = ""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._fields = cls.__match_args__ = tuple(cls.__annotations__)
+        package = cls.__module__.partition(".")[0]
+        cls._shown_name = f"{'torch' if package == 'mindtorch' else package}.return_types.{cls.__name__}"
         cls.n_fields = cls.n_sequence_fields = len(cls._fields)
         for position, field in enumerate(cls._fields):
             setattr(cls, field, property(itemgetter(position)))
 
     def __new__(cls, parts: Sequence[Any]) -> "NamedResult":
         if len(parts) != len(cls._fields):
-            raise TypeError(
-                f"torch.return_types.{cls.__name__}() takes a {len(cls._fields)}-sequence ({len(parts)}-sequence given)"
-            )
+            raise TypeError(f"{cls._shown_name}() takes a {len(cls._fields)}-sequence ({len(parts)}-sequence given)")
         return tuple.__new__(cls, parts)
 
     def __repr__(self) -> str:
         parts = ",\n".join(f"{field}={part!r}" for field, part in zip(self._fields, self, strict=True))
-        return f"torch.return_types.{type(self).__name__}(\n{parts})"
+        return f"{self._shown_name}(\n{parts})"
 
     def __reduce__(self) -> tuple:
         return (type(self), (tuple(self),))

@@ -12,19 +12,7 @@ from typing import Any
 
 import numpy as np
 
-DTYPE_GROUPS = {
-    "all": "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128",
-    "no_bool": "uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128",
-    "real": "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64",
-    "number_real": "uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64",
-    "float": "float16 bfloat16 float32 float64",
-    "float_complex": "float16 bfloat16 float32 float64 complex64 complex128",
-    "wide_float": "float32 float64",
-    "wide_float_complex": "float32 float64 complex64 complex128",
-    "complex": "complex64 complex128",
-    "integral": "bool uint8 int8 int16 int32 int64",
-}
-DTYPE_GROUPS = {name: tuple(text.split()) for name, text in DTYPE_GROUPS.items()}
+from mindtorch.testing.dtype_groups import DTYPE_GROUPS as DTYPE_GROUPS
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ SOURCES = {"mindtorch": ROOT / "mindtorch", "mindtorch._generated": ROOT / "gene
 
 # Lowest layer first; the entry with the longest matching prefix decides.
 LAYERS = [
-    ["errors", "lazy", "typing"],
+    ["errors", "lazy", "op_names", "typing"],
     ["dtype", "device", "layout", "memory_format", "named_result", "promotion", "size", "state"],
     ["geometry", "storage"],
-    ["autograd_meta", "tensor", "generator"],
+    ["autograd_meta", "tensor", "generator", "kinds"],
     ["dispatch"],
     ["iterator", "backends"],
     ["autograd"],

@@ -5,11 +5,13 @@ from __future__ import annotations
 from ..json_schema import json_schemas
 from ..model import Model
 from . import (
+    diff_schema,
     docs,
     forward_ad,
     functions_index,
     methods,
     nodes,
+    op_table,
     ops,
     packages,
     registry,
@@ -19,12 +21,19 @@ from . import (
     type_stubs,
 )
 
-_EMITTERS = (ops, nodes, forward_ad, stubs, schemas, registry, methods, functions_index, return_types, type_stubs, docs)
+_EMITTERS = (ops, nodes, forward_ad, stubs, schemas, registry, functions_index, return_types, type_stubs, docs)
+# What else mindtorch gets, and what else a package that extends it.
+_OF_LIBRARY = (methods, diff_schema)
+_OF_EXTENSIONS = (op_table,)
 
 
 def emit_all(model: Model) -> dict[str, str]:
-    """Every generated file, before black."""
+    """Every generated file, before black.
+
+    Emitters call files by the paths that they have in mindtorch; other projects keep them in folders of their own.
+    """
     files: dict[str, str] = {}
-    for emitter in _EMITTERS:
+    for emitter in (*_EMITTERS, *(_OF_LIBRARY if model.project.is_library else _OF_EXTENSIONS)):
         files |= emitter.emit(model)
-    return files | packages.emit(files) | json_schemas()
+    files |= packages.emit(model.project, files) | json_schemas(model.project)
+    return {model.project.placed(path): text for path, text in files.items()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model import Argument, ListType, Op
 from ..render import tuple_of
-from .signatures import is_int_list, variadic_argument
+from .signatures import is_int_list
 
 # By schema type: the types that need no conversion, and the function that converts all others.
 _PLAIN = {
@@ -21,7 +21,7 @@ _PLAIN = {
 def conversions(op: Op, reject: str) -> list[str]:
     """The statements that convert the arguments of an op; ``reject`` is the call that ends a hopeless one."""
     lines: list[str] = []
-    variadic = variadic_argument(op.schema)
+    variadic = op.schema.separate_ints
     for argument in op.schema.inputs:
         if argument is variadic:
             lines += _convert_variadic(op, argument)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 from ..model import Argument, Derivative, Formula, Model
 from ..render import python_module, render, tuple_of, used_names
-from .names import function_name
+from .names import function_name, op_reference
 from .nodes import derivatives_of
 
-_FORMULAS = "mindtorch.autograd.formulas"
-IMPORTS = {"ops": "mindtorch.dispatch", "conj": _FORMULAS}
+IMPORTS = {"ops": "mindtorch.dispatch", "conj": "mindtorch.autograd.formulas"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +46,12 @@ def _family(model: Model, family: str) -> str | None:
     if not derivatives:
         return None
     body = render("forward_ad.py.jinja", jvps=[_jvp(model, derivative) for derivative in derivatives])
-    helpers = {name: _FORMULAS for derivative in derivatives for name in _helpers(derivative)}
-    imports = IMPORTS | helpers | {"functions": f"mindtorch._generated.ops import {family} as functions"}
+    helpers = {name: model.helpers[name] for derivative in derivatives for name in _helpers(derivative)}
+    package = model.project.generated_package
+    own = {"own_ops": package, "functions": f"{package}.ops import {family} as functions"}
+    imports = IMPORTS | helpers | own
     purpose = f"Forward-mode derivatives of the {family} ops: tangents of the inputs to tangents of the results."
-    return python_module("forward_ad", "derivatives.yaml", purpose, body, imports)
+    return python_module(model.project, "forward_ad", "derivatives.yaml", purpose, body, imports)
 
 
 def _helpers(derivative: Derivative) -> Iterator[str]:
@@ -104,8 +105,8 @@ def _value(model: Model, derivative: Derivative, output: str) -> str:
     if formula.kind == "auto_element_wise":
         backward = derivative.backward_of(derivative.edges[0].name)
         assert backward is not None
-        return f"conj({backward.rewritten(_names(derivative, backward))})"
-    return formula.rewritten(_names(derivative, formula))
+        return f"conj({backward.rewritten(_names(model, derivative, backward))})"
+    return formula.rewritten(_names(model, derivative, formula))
 
 
 def _linear(model: Model, derivative: Derivative) -> str:
@@ -118,10 +119,10 @@ def _linear(model: Model, derivative: Derivative) -> str:
     return f"functions.{function_name(model, derivative.op)}({', '.join(words)})"
 
 
-def _names(derivative: Derivative, formula: Formula) -> dict[str, str]:
+def _names(model: Model, derivative: Derivative, formula: Formula) -> dict[str, str]:
     """What stands for the names of a formula: primals are the arguments themselves, saved outputs the results."""
     schema = derivative.op.schema
-    names = {name: f"ops.{name}" for name in formula.ops}
+    names = {name: op_reference(model, name) for name in formula.ops}
     for argument in schema.inputs:
         python = argument.python_name
         names |= {argument.name: python, f"{argument.name}_p": python, f"{argument.name}_t": f"{python}_t"}

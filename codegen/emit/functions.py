@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..kernels import composite_file
-from ..model import Argument, Model, Op
+from ..model import Argument, BaseType, Model, Op
 from ..render import tuple_of
 from .conversions import conversions, fails_when_number, takes_number, tensor_checks
-from .names import array_name, comma_separated, function_name, kernel_table, root_of
+from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
+from .old_calls import OldCalls, old_calls_of
 from .recording import Recording, recording_of, refused_operands
 from .signatures import (
     Signature,
@@ -46,13 +46,24 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """The expression for the first operand's kind, and what to do if a test says that it may not be the others'."""
+
+    first: str
+    test: str
+    common: str
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """Everything the template needs to write one function; ``shape`` is the macro that writes it."""
 
     op: Op
+    registered_name: str
     shape: str
     name: str
     signature: Signature
+    old_calls: OldCalls | None
     seen: str
     reject: str
     conversions: tuple[str, ...]
@@ -61,6 +72,7 @@ class Function:
     array_reject: str
     table: str
     kernel: str
+    kind: Kind | None
     recording: Recording | None
     results: tuple[Result, ...]
     return_type: str | None
@@ -79,6 +91,11 @@ class Function:
     replay: str
 
     @property
+    def definition(self) -> Signature:
+        """The parameters of the ``def`` line."""
+        return self.old_calls.signature if self.old_calls else self.signature
+
+    @property
     def defines_table(self) -> bool:
         return not self.op.is_composite and self.op.derived_from is None
 
@@ -95,9 +112,11 @@ def function_of(model: Model, op: Op) -> Function:
     composite_call, written_out = _composite_call(model, op) if composite else ("", False)
     return Function(
         op=op,
+        registered_name=registered_name(model, op),
         shape=shape,
         name=name,
         signature=signature,
+        old_calls=old_calls_of(model, name, signature, [name]) if public else None,
         seen=_seen_by_interceptors(op),
         reject=reject,
         conversions=tuple((tensor_checks(op, reject) if composite else []) + conversions(op, reject)),
@@ -106,6 +125,7 @@ def function_of(model: Model, op: Op) -> Function:
         array_reject=f"number_first({name}, {refusal}, {signature.passed})" if number_first else reject,
         table=kernel_table(model, op),
         kernel=_kernel_call(model, op),
+        kind=_kind(op) if shape == "functional" else None,
         recording=None if composite else recording_of(model, op),
         results=_results(model, op),
         return_type=return_type(op),
@@ -195,7 +215,29 @@ def _array_errors(op: Op) -> str:
 
 
 def _kernel_call(model: Model, op: Op) -> str:
-    return f"{kernel_table(model, op)}[{_kernel_key(op)}]({comma_separated(_kernel_arguments(model, op))})"
+    key = f"kind or {_kernel_key(op)}" if _shape(model, op) == "functional" and _kind(op) else _kernel_key(op)
+    return f"{kernel_table(model, op)}[{key}]({comma_separated(_kernel_arguments(model, op))})"
+
+
+def _kind(op: Op) -> Kind | None:
+    """How to find the kind of array that the operands share and the result has, for an op that keeps it.
+
+    Pointwise ops of one or two tensors do; a number in a positional place could make the result complex.
+    """
+    tensors = op.schema.tensor_arguments
+    keeps_it = op.promotion in _KEEP_FLOATS and op.shape == "broadcast" and set(tensors) == set(op.schema.positional)
+    if not keeps_it or not all(argument.type == BaseType("Tensor") for argument in tensors):
+        return None
+    names = [argument.python_name for argument in tensors]
+    if len(names) == 1:
+        return Kind(f"{names[0]}._kind or kind_of({names[0]})", "", "")
+    if len(names) == 2:
+        first, second = names
+        return Kind(f"{first}._kind", f"not kind or kind is not {second}._kind", f"common_kind({first}, {second})")
+    return None
+
+
+_KEEP_FLOATS = ("default", "int_to_float")
 
 
 def _kernel_key(op: Op) -> str:
@@ -281,7 +323,8 @@ def _missing_composite(model: Model, op: Op) -> str | None:
         return None
     parameters = comma_separated(argument.python_name for argument in root.schema.inputs)
     signature = f"{root.composite}({parameters})"
-    return f'missing_kernel("{root.name}", "composite", "{signature}", "{composite_file(op.family)}")'
+    file = model.project.composite_file(op.family)
+    return f'missing_kernel("{registered_name(model, root)}", "composite", "{signature}", "{file}")'
 
 
 def _replay(op: Op) -> str:

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from ..model import Model
 from ..render import header, render
 from .names import visible_overloads
+from .old_calls import old_names
 
 
 def emit(model: Model) -> dict[str, str]:
     families = {family: list(function_names(model, family)) for family in model.families}
-    body = render("functions.py.jinja", families={family: names for family, names in families.items() if names})
-    text = header("functions_index", "ops.yaml") + '"""The functions at the top level of mindtorch."""\n\n' + body
-    return {"generated/functions.py": text}
+    shown = {family: names for family, names in families.items() if names}
+    body = render("functions.py.jinja", package=model.project.generated_package, families=shown)
+    purpose = f'"""The functions at the top level of {model.project.package}."""\n\n'
+    return {"generated/functions.py": header(model.project, "functions_index", "ops.yaml") + purpose + body}
 
 
 def function_names(model: Model, family: str) -> Iterator[str]:
@@ -22,3 +24,4 @@ def function_names(model: Model, family: str) -> Iterator[str]:
         overloads = visible_overloads(model, name)
         if any(op.is_function and op.python_module is None for op in overloads):
             yield name
+    yield from (old.name for old in old_names(model, family) if old.is_function)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..model import Model, Op
 from ..render import python_module, render
 from .names import function_name, visible_overloads
+from .old_calls import old_names
 from .resolvers import serves_operators
 from .signatures import Signature, signature_of
 
@@ -41,9 +42,11 @@ class Family:
 def emit(model: Model) -> dict[str, str]:
     families = [Family(name, f"{name.title()}Methods", tuple(_methods(model, name))) for name in model.families]
     body = render("tensor_methods.py.jinja", families=[family for family in families if family.methods])
-    modules = {f"{name}_ops": f"mindtorch._generated.ops import {name} as {name}_ops" for name in model.families}
+    package = model.project.generated_package
+    modules = {f"{name}_ops": f"{package}.ops import {name} as {name}_ops" for name in model.families}
     purpose = "Puts the ops that are methods and operators on Tensor."
-    return {"generated/tensor_methods.py": python_module("methods", "ops.yaml", purpose, body, IMPORTS | modules)}
+    text = python_module(model.project, "methods", "ops.yaml", purpose, body, IMPORTS | modules)
+    return {"generated/tensor_methods.py": text}
 
 
 def method_groups(model: Model, family: str) -> Iterator[tuple[str, tuple[Op, ...]]]:
@@ -68,6 +71,9 @@ def _methods(model: Model, family: str) -> Iterator[Method]:
         signature = _behind_self(signature_of(model, first, public=False)) if moved else None
         passed = ", ".join(_passed(first)) if moved else ""
         yield Method(shown, f"{family}_ops.{name}", tuple(operators), signature, passed)
+    for old in old_names(model, family):
+        if old.is_method:
+            yield Method(old.name, f"{family}_ops.{old.name}", (), None, "")
 
 
 def _operator(model: Model, op: Op) -> str:

@@ -27,6 +27,16 @@ def function_name(model: Model, op: Op) -> str:
     return f"{name}_{op.schema.overload or 'default'}"
 
 
+def op_reference(model: Model, name: str) -> str:
+    """How a formula's code calls an op: the project's own ones hide those of mindtorch."""
+    return f"own_ops.{name}" if name in model.groups and not model.project.is_library else f"ops.{name}"
+
+
+def registered_name(model: Model, op: Op) -> str:
+    """The name under which the dispatcher knows an op: ``mul.Tensor``, ``wavelets::haar``."""
+    return model.project.registered_name(op.name)
+
+
 def kernel_table(model: Model, op: Op) -> str:
     """The module variable that holds the op's kernels; its in-place and out= variants share them."""
     return f"_{function_name(model, root_of(model, op))}_kernels"

@@ -9,6 +9,7 @@ from ..model import Model
 from ..render import python_module, render
 from .functions import Function, function_of
 from .names import visible_overloads
+from .old_calls import OldName, old_names
 from .resolvers import Resolver, resolver_of
 
 # The names that generated functions use, and where they come from.
@@ -28,26 +29,38 @@ IMPORTS = {
         "mindtorch.dispatch.arguments",
     ),
     "is_int": "mindtorch.dispatch.argument_types",
+    "old_call": "mindtorch.dispatch.deprecation",
     **dict.fromkeys(("call", "intercepts"), "mindtorch.dispatch.dispatcher"),
     "factory_options": "mindtorch.dispatch.factory",
     "kernel_table": "mindtorch.dispatch.registry",
     "int64": "mindtorch.dtype",
+    **dict.fromkeys(("common_kind", "kind_of"), "mindtorch.kinds"),
     **dict.fromkeys(("empty_tensor_list", "missing_kernel"), "mindtorch.errors"),
     "contiguous_format": "mindtorch.memory_format",
     **dict.fromkeys(
-        ("Tensor", "WrappedNumber", "as_operand", "twin_of", "view_of", "view_outputs", "wrap", "wrap_output"),
+        (
+            "Tensor",
+            "WrappedNumber",
+            "as_operand",
+            "set_array",
+            "twin_of",
+            "view_of",
+            "view_outputs",
+            "wrap",
+            "wrap_output",
+        ),
         "mindtorch.tensor",
     ),
-    "return_types": "mindtorch._generated",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A definition of the module: a function, or a resolver behind the last overload of its name."""
+    """A definition of the module: a function, a resolver behind the last overload of its name, or a former name."""
 
     function: Function | None = None
     resolver: Resolver | None = None
+    old_name: OldName | None = None
 
 
 def emit(model: Model) -> dict[str, str]:
@@ -56,13 +69,15 @@ def emit(model: Model) -> dict[str, str]:
 
 def _family(model: Model, family: str) -> str:
     body = render("ops.py.jinja", items=list(_items(model, family)))
+    project = model.project
     imports = IMPORTS | {
         "Dtype": "mindtorch.dtype import dtype as Dtype",
-        "composite": f"mindtorch.composite import {family} as composite",
-        "nodes": f"mindtorch._generated.nodes import {family} as nodes",
+        "composite": f"{project.module_of(project.composites)} import {family} as composite",
+        "nodes": f"{project.generated_package}.nodes import {family} as nodes",
+        "return_types": project.generated_package,
     }
     purpose = f"The {family} ops: what a call does, layer by layer, in one function each."
-    return python_module("ops", "ops.yaml and derivatives.yaml", purpose, body, imports)
+    return python_module(project, "ops", "ops.yaml and derivatives.yaml", purpose, body, imports)
 
 
 def _items(model: Model, family: str) -> Iterator[Item]:
@@ -73,3 +88,5 @@ def _items(model: Model, family: str) -> Iterator[Item]:
             resolver = resolver_of(model, op.schema.name)
             if resolver is not None:
                 yield Item(resolver=resolver)
+    for old_name in old_names(model, family):
+        yield Item(old_name=old_name)

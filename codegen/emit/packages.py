@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from ..project import Project
 from ..render import header, render
 
 _PURPOSES = {
@@ -15,16 +16,16 @@ _PURPOSES = {
 }
 
 
-def emit(paths: Iterable[str]) -> dict[str, str]:
+def emit(project: Project, paths: Iterable[str]) -> dict[str, str]:
     """The packages that the Python files among ``paths`` need and that no other emitter has written."""
     files = {path for path in paths if path.startswith("generated/") and path.endswith(".py")}
     folders = {str(folder) for path in files for folder in PurePosixPath(path).parents if str(folder) != "."}
-    packages = {f"{folder}/__init__.py": _package(folder) for folder in sorted(folders)}
+    packages = {f"{folder}/__init__.py": _package(project, folder) for folder in sorted(folders)}
     return {path: text for path, text in packages.items() if path not in files}
 
 
-def _package(folder: str) -> str:
+def _package(project: Project, folder: str) -> str:
     if folder == "generated":
-        return header("packages", "ops.yaml and derivatives.yaml") + render("root.py.jinja")
+        return header(project, "packages", "ops.yaml and derivatives.yaml") + render("root.py.jinja", project=project)
     name = PurePosixPath(folder).name
-    return header("packages", "ops.yaml") + f'"""{_PURPOSES.get(name, f"The {name} backend.")}"""\n'
+    return header(project, "packages", "ops.yaml") + f'"""{_PURPOSES.get(name, f"The {name} backend.")}"""\n'

@@ -1,6 +1,6 @@
 """generated/registry/<family>.py: which function, forward derivative and kernels belong to each op.
 
-``generated/npu_kernels.py`` is the same for the NPU backend, which loads it when there is a device.
+``generated/npu_kernels.py`` is the same for the NPU backend, whose kernels are loaded when there is a device.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from ..model import Model, Op
 from ..render import python_module, render, tuple_of
 from .forward_ad import has_jvp
-from .names import function_name, root_of
-from .stubs import folder_of, is_written, kernel_package
+from .names import function_name, registered_name, root_of
+from .old_forms import IMPORTS as OLD_FORM_IMPORTS
+from .old_forms import old_call_rows, version_rows
+from .stubs import backends_with_stubs, folder_of, is_written, kernel_package
 
-_ALWAYS_THERE = ("CPU", "SparseCPU", "Meta")
+_LOADED_LATER = "NPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +45,40 @@ class Backend:
 def emit(model: Model) -> dict[str, str]:
     files = {f"generated/registry/{family}.py": _family(model, family) for family in model.families}
     files["generated/registry/__init__.py"] = _package(model)
-    files["generated/npu_kernels.py"] = _npu(model)
+    if _LOADED_LATER in model.project.backends:
+        files["generated/npu_kernels.py"] = _npu(model)
     return files
 
 
+def _backends_at_start(model: Model) -> list[str]:
+    """The backends whose kernels are registered with the ops. Meta kernels are made of shape rules."""
+    return [*(name for name in backends_with_stubs(model) if name != _LOADED_LATER), "Meta"]
+
+
 def _family(model: Model, family: str) -> str:
-    backends = [Backend(name, tuple(_bindings(model, name, family))) for name in _ALWAYS_THERE]
+    backends = [Backend(name, tuple(_bindings(model, name, family))) for name in _backends_at_start(model)]
     body = render(
         "registry.py.jinja",
         rows=[_row(model, op) for op in model.families[family]],
         backends=[backend for backend in backends if backend.bindings],
+        old_calls=old_call_rows(model, family),
+        versions=version_rows(model, family),
     )
+    package = model.project.generated_package
     imports = {
-        "SCHEMAS": "mindtorch._generated.schemas",
-        "forward_ad": f"mindtorch._generated.forward_ad import {family} as forward_ad",
-        "functions": f"mindtorch._generated.ops import {family} as functions",
+        "SCHEMAS": f"{package}.schemas",
+        "forward_ad": f"{package}.forward_ad import {family} as forward_ad",
+        "functions": f"{package}.ops import {family} as functions",
         "rules": "mindtorch.backends.meta",
+        **OLD_FORM_IMPORTS,
+        "own_ops": package,
     }
-    for backend in _ALWAYS_THERE:
-        imports[_module(backend)] = f"{kernel_package(backend)} import {family} as {_module(backend)}"
-        stubs = f"mindtorch._generated.stubs.{folder_of(backend)}"
+    for backend in model.project.backends:
+        imports[_module(backend)] = f"{kernel_package(model, backend)} import {family} as {_module(backend)}"
+        stubs = f"{package}.stubs.{folder_of(backend)}"
         imports[_stubs(backend)] = f"{stubs} import {family} as {_stubs(backend)}"
-    return python_module("registry", "ops.yaml", f"What belongs to each of the {family} ops.", body, imports)
+    purpose = f"What belongs to each of the {family} ops."
+    return python_module(model.project, "registry", "ops.yaml", purpose, body, imports)
 
 
 def _row(model: Model, op: Op) -> Row:
@@ -83,7 +97,7 @@ def _row(model: Model, op: Op) -> Row:
     if op.tags:
         tags = tuple_of(f'"{tag}"' for tag in op.tags)
         details.append(f'"tags": {tags}')
-    return Row(op.name, f"functions.{function_name(model, op)}", tuple(details))
+    return Row(registered_name(model, op), f"functions.{function_name(model, op)}", tuple(details))
 
 
 # -------------------- kernels --------------------
@@ -103,7 +117,7 @@ def _bindings(model: Model, backend: str, family: str) -> Iterator[Binding]:
             continue
         kernel = _kernel(model, backend, op)
         if kernel is not None:
-            yield Binding(op.name, kernel)
+            yield Binding(registered_name(model, op), kernel)
 
 
 def _kernel(model: Model, backend: str, op: Op) -> str | None:
@@ -128,6 +142,7 @@ def _quoted(word: str | None) -> str:
 
 
 def _npu(model: Model) -> str:
+    package = model.project.generated_package
     families = []
     imports = {}
     for family in model.families:
@@ -136,20 +151,33 @@ def _npu(model: Model) -> str:
             module, _, kernel = binding.kernel.partition(".")
             bindings.append(Binding(binding.op, f"{family}_{module}.{kernel}"))
         families.append(Backend(family, tuple(bindings)))
-        imports[f"{family}_npu_kernels"] = f"{kernel_package('NPU')} import {family} as {family}_npu_kernels"
-        imports[f"{family}_npu_stubs"] = f"mindtorch._generated.stubs.npu import {family} as {family}_npu_stubs"
+        imports[f"{family}_npu_kernels"] = f"{kernel_package(model, 'NPU')} import {family} as {family}_npu_kernels"
+        imports[f"{family}_npu_stubs"] = f"{package}.stubs.npu import {family} as {family}_npu_stubs"
     body = render("npu_kernels.py.jinja", families=[family for family in families if family.bindings])
-    return python_module("registry", "ops.yaml", "The kernels of the NPU backend, by op.", body, imports)
+    return python_module(model.project, "registry", "ops.yaml", "The kernels of the NPU backend, by op.", body, imports)
 
 
 def _package(model: Model) -> str:
     families = list(model.families)
-    body = render("registry_package.py.jinja", families=families)
-    imports = dict.fromkeys(families, "mindtorch._generated.registry") | {
+    loads_later = not model.project.is_library and _LOADED_LATER in model.project.backends
+    body = render(
+        "registry_package.py.jinja",
+        families=families,
+        project=model.project,
+        loads_later=loads_later,
+        with_old_calls=[family for family in families if old_call_rows(model, family)],
+        with_versions=[family for family in families if version_rows(model, family)],
+    )
+    package = model.project.generated_package
+    imports = dict.fromkeys(families, f"{package}.registry") | {
         "FunctionType": "types",
         "ops": "mindtorch.dispatch",
+        "own_ops": package,
         "register_kernels": "mindtorch.dispatch.registry",
+        "register_kernels_of": "mindtorch.dispatch.registry",
+        "register_old_calls": "mindtorch.dispatch.deprecation",
         "register_ops": "mindtorch.dispatch.registry",
+        "register_versions": "mindtorch.dispatch.versions",
     }
     purpose = "Makes all ops and kernels known: importing this fills `mindtorch.dispatch`."
-    return python_module("registry", "ops.yaml", purpose, body, imports)
+    return python_module(model.project, "registry", "ops.yaml", purpose, body, imports)

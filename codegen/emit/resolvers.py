@@ -10,11 +10,12 @@ Three forms, from quick to general:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..model import Argument, Model, Op
 from ..render import tuple_of
 from .names import comma_separated, function_name, visible_overloads
+from .old_calls import OldCalls, old_calls_of
 from .signatures import (
     Parameter,
     Signature,
@@ -71,10 +72,16 @@ class Resolver:
     given: str
     has_operators: bool
     shifted: str = ""
+    old_calls: OldCalls | None = None
 
     @property
     def may_fail(self) -> bool:
         return bool(self.branches[-1].condition)
+
+    @property
+    def definition(self) -> Signature:
+        """The parameters of the ``def`` line."""
+        return self.old_calls.signature if self.old_calls else self.signature
 
 
 def resolver_of(model: Model, name: str) -> Resolver | None:
@@ -84,6 +91,12 @@ def resolver_of(model: Model, name: str) -> Resolver | None:
         return None
     overloads = [Overload(op, function_name(model, op), signature_of(model, op, public=False)) for op in ops]
     overloads.sort(key=_tensors_first)
+    resolver = _resolver(name, overloads)
+    functions = [overload.function for overload in overloads]
+    return replace(resolver, old_calls=old_calls_of(model, name, resolver.signature, functions))
+
+
+def _resolver(name: str, overloads: list[Overload]) -> Resolver:
     shifted = _shifted_overload(overloads)
     if shifted is not None:
         return _shifted_resolver(name, overloads, shifted)
@@ -285,7 +298,7 @@ class _Merge:
         if own.default is not None and len(defaults) == 1:
             return Parameter(name, own.default)
         if everywhere and self._tells_apart(name):
-            return Parameter(name, self._first_default(name) or ABSENT)
+            return Parameter(name, self._first_default(name) or ("None" if "None" in defaults else ABSENT))
         return Parameter(name, ABSENT)
 
     def _first_default(self, name: str) -> str | None:

@@ -16,7 +16,8 @@ def emit(model: Model) -> dict[str, str]:
     body = render("return_types.py.jinja", classes=classes)
     imports = {"NamedResult": "mindtorch.named_result", "Tensor": "mindtorch.tensor"}
     purpose = "The results with several named parts, such as `max` along a dimension."
-    return {"generated/return_types.py": python_module("return_types", "ops.yaml", purpose, body, imports)}
+    text = python_module(model.project, "return_types", "ops.yaml", purpose, body, imports)
+    return {"generated/return_types.py": text}
 
 
 def _fields(op: Op) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..model import Argument, FunctionSchema, ListType, Model, Op
+from ..model import Argument, ListType, Model, Op
 
 # What NumPy calls an argument; the generated functions take both spellings, as torch's do.
 NUMPY_SPELLINGS = {"dim": "axis", "keepdim": "keepdims"}
@@ -95,17 +95,6 @@ def has_reject(op: Op, public: bool) -> bool:
     return bool(op.operators) and len(op.schema.positional) > 1 and (public or bool(op.numbers))
 
 
-def variadic_argument(schema: FunctionSchema) -> Argument | None:
-    """The list argument that may also be written as separate ints: ``x.view(2, 3)``, ``zeros(2, 3)``.
-
-    As in torch, that is the only positional argument besides ``self``.
-    """
-    others = [argument for argument in schema.positional if argument.name != "self"]
-    if len(others) == 1 and is_int_list(others[0]) and not others[0].type.is_optional:
-        return others[0]
-    return None
-
-
 def is_int_list(argument: Argument) -> bool:
     return argument.type.is_list and argument.type.base in ("int", "SymInt")
 
@@ -139,7 +128,7 @@ def signature_of(model: Model, op: Op, *, public: bool) -> Signature:
         parameters += alias_parameters(parameters)
     if has_reject(op, public):
         parameters.append(Parameter("_reject", "raise_bad_argument", True))
-    variadic = variadic_argument(schema)
+    variadic = schema.separate_ints
     return Signature(tuple(parameters), f"more_{variadic.python_name}" if variadic else None)
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
-from ..kernels import kernel_file
 from ..model import Model, Op
 from ..render import python_module, render
-
-BACKENDS = ("CPU", "NPU", "SparseCPU")
+from .names import registered_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +14,7 @@ class Stub:
     """A missing kernel, and the ops that it would serve."""
 
     name: str
+    op_name: str
     parameters: str
     ops: tuple[Op, ...]
     aclnn: str
@@ -24,28 +22,42 @@ class Stub:
 
 def emit(model: Model) -> dict[str, str]:
     files = {}
-    for backend in BACKENDS:
+    for backend in backends_with_stubs(model):
         for family in model.families:
             stubs = _stubs(model, backend, family)
             if stubs:
-                files[f"generated/stubs/{folder_of(backend)}/{family}.py"] = _module(backend, family, stubs)
+                files[f"generated/stubs/{folder_of(backend)}/{family}.py"] = _module(model, backend, family, stubs)
     return files
 
 
+def backends_with_stubs(model: Model) -> list[str]:
+    """All backends but the one whose kernels are shape rules."""
+    return [backend for backend in model.project.backends if backend != "Meta"]
+
+
 def folder_of(backend: str) -> str:
-    """The folder of a backend's kernels: ``cpu``."""
-    return PurePosixPath(kernel_file(backend, "any")).parent.name
+    """The folder of a backend's stubs, which begins the names of its modules: ``cpu``."""
+    return backend.lower()
 
 
-def kernel_package(backend: str) -> str:
+def kernel_package(model: Model, backend: str) -> str:
     """The package of a backend's kernels: ``mindtorch.backends.cpu``."""
-    return str(PurePosixPath(kernel_file(backend, "any")).parent).replace("/", ".")
+    return model.project.module_of(model.project.backends[backend])
 
 
 def is_written(model: Model, backend: str, op: Op) -> bool:
     """Whether the backend's sources define the kernel of an op."""
     name = (op.dispatch or {}).get(backend)
     return name in model.kernels.get((backend, op.family), {})
+
+
+def kernel_parameters(model: Model, *ops: Op) -> str:
+    """The parameters of the kernel that some ops share, as they are written in its ``def``."""
+    first = ops[0]
+    parameters = [argument.python_name for argument in first.schema.inputs]
+    if any(model.variant(op, "inplace") or model.variant(op, "out") for op in ops) and not first.view:
+        parameters.append("out=None")
+    return ", ".join(parameters)
 
 
 def _stubs(model: Model, backend: str, family: str) -> list[Stub]:
@@ -60,15 +72,12 @@ def _stubs(model: Model, backend: str, family: str) -> list[Stub]:
 
 def _stub(model: Model, backend: str, name: str, ops: list[Op]) -> Stub:
     first = ops[0]
-    parameters = [argument.python_name for argument in first.schema.inputs]
-    if any(model.variant(op, "inplace") or model.variant(op, "out") for op in ops) and not first.view:
-        parameters.append("out=None")
     call = first.aclnn or "" if backend == "NPU" else ""
-    return Stub(name, ", ".join(parameters), tuple(ops), call)
+    return Stub(name, registered_name(model, first), kernel_parameters(model, *ops), tuple(ops), call)
 
 
-def _module(backend: str, family: str, stubs: list[Stub]) -> str:
-    file = kernel_file(backend, family)
+def _module(model: Model, backend: str, family: str, stubs: list[Stub]) -> str:
+    file = model.project.kernel_file(backend, family)
     body = render("stubs.py.jinja", stubs=stubs, backend=backend, file=file)
     purpose = f"The {family} kernels that the {backend} backend has not got yet. They belong in {file}."
-    return python_module("stubs", "ops.yaml", purpose, body, {"missing_kernel": "mindtorch.errors"})
+    return python_module(model.project, "stubs", "ops.yaml", purpose, body, {"missing_kernel": "mindtorch.errors"})

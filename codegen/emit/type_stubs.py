@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..keys import INPLACE_OPERATORS
-from ..model import Argument, ListType, Model, Op, Type
-from ..render import header, render
+from ..model import Argument, FunctionSchema, ListType, Model, OldForm, Op, Type
+from ..project import LIBRARY
+from ..render import header, import_lines, literal, render, used_names
 from .conversions import takes_number
 from .functions import return_type
 from .functions_index import function_names
 from .methods import method_groups
 from .names import visible_overloads
+from .old_calls import old_forms, old_names
+from .shown_calls import advice
 from .signatures import (
     generator_twin,
     is_int_list,
     python_default,
     takes_requires_grad,
-    variadic_argument,
 )
 
+# The names that type stubs use, and where they come from.
+IMPORTS = {
+    "builtins": "",
+    "Sequence": "collections.abc",
+    **dict.fromkeys(("TypeAlias", "overload"), "typing"),
+    "deprecated": "typing_extensions",
+    "device": "mindtorch.device",
+    "dtype": "mindtorch.dtype",
+    "Generator": "mindtorch.generator",
+    "layout": "mindtorch.layout",
+    "memory_format": "mindtorch.memory_format",
+    "Tensor": "mindtorch.tensor",
+}
 _TYPES = {
     "Scalar": "Number",
     "SymInt": "int",
@@ -33,11 +48,12 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """One ``def`` line."""
+    """One ``def`` line. ``deprecated`` is what a type checker says of a call that matches it."""
 
     name: str
     parameters: str
     result: str
+    deprecated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +66,39 @@ class Group:
 
 def emit(model: Model) -> dict[str, str]:
     functions = [_functions(model, name) for family in model.families for name in function_names(model, family)]
-    methods = [group for family in model.families for group in _methods(model, family)]
-    return {
-        "generated/functions.pyi": header("type_stubs", "ops.yaml") + render("functions.pyi.jinja", groups=functions),
-        "generated/tensor_methods.pyi": header("type_stubs", "ops.yaml")
-        + render("tensor_methods.pyi.jinja", groups=methods),
-    }
+    files = {"generated/functions.pyi": _file(model, "functions.pyi.jinja", functions)}
+    if model.project.is_library:
+        methods = [group for family in model.families for group in _methods(model, family)]
+        files["generated/tensor_methods.pyi"] = _file(model, "tensor_methods.pyi.jinja", methods)
+    return files
+
+
+def _file(model: Model, template: str, groups: list[Group]) -> str:
+    project = model.project
+    body = render(template, groups=groups)
+    packages = dict.fromkeys(("typing_extensions", LIBRARY, project.package))
+    imports = import_lines(used_names(body), IMPORTS | {"return_types": project.generated_package}, packages)
+    return f"{header(project, 'type_stubs', 'ops.yaml')}{imports}\n\n{body}"
 
 
 def _functions(model: Model, name: str) -> Group:
     overloads = [op for op in visible_overloads(model, name) if op.is_function]
-    return Group(tuple(stub for op in overloads for stub in _stubs(model, op, name, method=False)))
+    old = [(op, form) for op, form in old_forms(model, name) if op.is_function]
+    stubs = [stub for op in overloads for stub in _stubs(model, op, name, method=False)]
+    return Group((*stubs, *_old_stubs(model, old, method=False)))
 
 
 def _methods(model: Model, family: str) -> Iterator[Group]:
     for name, overloads in method_groups(model, family):
         methods = [op for op in overloads if op.is_method]
         if methods:
-            yield Group(tuple(stub for op in methods for stub in _stubs(model, op, name, method=True)))
+            old = [(op, form) for op, form in old_forms(model, name) if op.is_method]
+            stubs = [stub for op in methods for stub in _stubs(model, op, name, method=True)]
+            yield Group((*stubs, *_old_stubs(model, old, method=True)))
         yield from (_operator(op, operator) for op in overloads for operator in op.operators)
+    for old_name in old_names(model, family):
+        if old_name.is_method:
+            yield Group(tuple(_old_stubs(model, old_name.pairs, method=True)))
 
 
 def _operator(op: Op, operator: str) -> Group:
@@ -83,13 +113,20 @@ def _operator(op: Op, operator: str) -> Group:
 def _stubs(model: Model, op: Op, name: str, *, method: bool) -> Iterator[Stub]:
     """The signature of an overload, and a second one for the call with separate ints."""
     yield Stub(name, _parameters(model, op, method, variadic=False), _result(op))
-    if variadic_argument(op.schema) is not None:
+    if op.schema.separate_ints is not None:
         yield Stub(name, _parameters(model, op, method, variadic=True), _result(op))
 
 
-def _parameters(model: Model, op: Op, method: bool, *, variadic: bool) -> str:
-    schema = op.schema
-    separate = variadic_argument(schema) if variadic else None
+def _old_stubs(model: Model, pairs: Iterable[tuple[Op, OldForm]], *, method: bool) -> Iterator[Stub]:
+    """The deprecated forms of a call."""
+    for op, form in pairs:
+        parameters = _parameters(model, op, method, variadic=False, schema=form.schema)
+        yield Stub(form.schema.name, parameters, _result(op), literal(advice(model, op, form)))
+
+
+def _parameters(model: Model, op: Op, method: bool, *, variadic: bool, schema: FunctionSchema | None = None) -> str:
+    schema = schema or op.schema
+    separate = schema.separate_ints if variadic else None
     positional = [argument for argument in schema.positional if not (method and argument.name == "self")]
     words = ["self"] if method else []
     words += [f"*{a.python_name}: int" if a is separate else _parameter(op, a) for a in positional]

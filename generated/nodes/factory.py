@@ -12,6 +12,8 @@ from mindtorch.dispatch import ops
 class CloneBackward0(Node):
     """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -20,6 +22,8 @@ class CloneBackward0(Node):
 
 class CopyBackwards(Node):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -30,7 +34,7 @@ class CopyBackwards(Node):
 class ToCopyBackward0(Node):
     """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"""
 
-    values = ("self_device",)
+    __slots__ = ("self_device",)
 
     def apply(node, grad):
         if grad is None:
@@ -41,6 +45,8 @@ class ToCopyBackward0(Node):
 class FillBackward0(Node):
     """fill.Scalar(Tensor self, Scalar value) -> Tensor"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -49,6 +55,8 @@ class FillBackward0(Node):
 
 class FillBackward1(Node):
     """fill.Tensor(Tensor self, Tensor value) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -59,6 +67,8 @@ class FillBackward1(Node):
 class ZeroBackward0(Node):
     """zero_(Tensor(a!) self) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -67,6 +77,8 @@ class ZeroBackward0(Node):
 
 class ComplexBackward0(Node):
     """complex(Tensor real, Tensor imag) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:

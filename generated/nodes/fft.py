@@ -12,7 +12,7 @@ from mindtorch.dispatch import ops
 class FftC2CBackward0(Node):
     """_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"""
 
-    values = ("dim", "normalization", "forward")
+    __slots__ = ("dim", "normalization", "forward")
 
     def apply(node, grad):
         if grad is None:
@@ -23,7 +23,7 @@ class FftC2CBackward0(Node):
 class FftR2CBackward0(Node):
     """_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"""
 
-    values = ("dim", "normalization", "onesided", "self_shape")
+    __slots__ = ("dim", "normalization", "onesided", "self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -34,7 +34,7 @@ class FftR2CBackward0(Node):
 class FftC2RBackward0(Node):
     """_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"""
 
-    values = ("dim", "normalization")
+    __slots__ = ("dim", "normalization")
 
     def apply(node, grad):
         if grad is None:

@@ -15,7 +15,6 @@ from mindtorch.autograd.formulas import (
     roll_backward,
 )
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack, unpack_list
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -23,26 +22,28 @@ from mindtorch.autograd.saved_tensor import unpack, unpack_list
 class IndexBackward0(Node):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
 
+    __slots__ = ("self_shape",)
+
     saved = ("indices",)
-    values = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = unpack_list(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (index_backward(grad, node.self_shape, indices),)
 
 
 class IndexPutBackward0(Node):
     """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
 
+    __slots__ = ("accumulate",)
+
     saved = ("indices",)
-    values = ("accumulate",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        indices = unpack_list(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (
             index_put_backward(grad, indices, node.accumulate) if node.next_edges[0] else None,
             grad.index(indices) if node.next_edges[1] else None,
@@ -52,26 +53,28 @@ class IndexPutBackward0(Node):
 class IndexSelectBackward0(Node):
     """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
 
+    __slots__ = ("self_shape", "dim")
+
     saved = ("index",)
-    values = ("self_shape", "dim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        index = unpack(node.index_saved, node)
+        (index,) = node.unpack()
         return (index_select_grad(grad, node.self_shape, node.dim, index),)
 
 
 class IndexAddBackward0(Node):
     """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
 
+    __slots__ = ("dim", "alpha")
+
     saved = ("index",)
-    values = ("dim", "alpha")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        index = unpack(node.index_saved, node)
+        (index,) = node.unpack()
         return (
             grad if node.next_edges[0] else None,
             maybe_multiply(grad.index_select(node.dim, index), node.alpha) if node.next_edges[1] else None,
@@ -81,26 +84,28 @@ class IndexAddBackward0(Node):
 class GatherBackward0(Node):
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
 
+    __slots__ = ("self_shape", "dim")
+
     saved = ("index",)
-    values = ("self_shape", "dim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        index = unpack(node.index_saved, node)
+        (index,) = node.unpack()
         return (gather_grad(grad, node.self_shape, node.dim, index),)
 
 
 class ScatterBackward0(Node):
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
 
+    __slots__ = ("dim",)
+
     saved = ("index",)
-    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        index = unpack(node.index_saved, node)
+        (index,) = node.unpack()
         return (
             grad.scatter(node.dim, index, 0) if node.next_edges[0] else None,
             grad.gather(node.dim, index) if node.next_edges[1] else None,
@@ -110,52 +115,56 @@ class ScatterBackward0(Node):
 class ScatterBackward1(Node):
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
 
+    __slots__ = ("dim",)
+
     saved = ("index",)
-    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        index = unpack(node.index_saved, node)
+        (index,) = node.unpack()
         return (grad.scatter(node.dim, index, 0),)
 
 
 class ScatterAddBackward0(Node):
     """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
 
+    __slots__ = ("dim",)
+
     saved = ("index",)
-    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        index = unpack(node.index_saved, node)
+        (index,) = node.unpack()
         return (grad if node.next_edges[0] else None, grad.gather(node.dim, index) if node.next_edges[1] else None)
 
 
 class MaskedSelectBackward0(Node):
     """masked_select(Tensor self, Tensor mask) -> Tensor"""
 
+    __slots__ = ("self_shape",)
+
     saved = ("mask",)
-    values = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        mask = unpack(node.mask_saved, node)
+        (mask,) = node.unpack()
         return (masked_select_backward(grad, node.self_shape, mask),)
 
 
 class MaskedScatterBackward0(Node):
     """masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
 
+    __slots__ = ("source_shape",)
+
     saved = ("mask",)
-    values = ("source_shape",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        mask = unpack(node.mask_saved, node)
+        (mask,) = node.unpack()
         return (
             grad.masked_fill(mask, 0) if node.next_edges[0] else None,
             masked_scatter_source_backward(grad, mask, node.source_shape) if node.next_edges[1] else None,
@@ -165,7 +174,7 @@ class MaskedScatterBackward0(Node):
 class CatBackward0(Node):
     """cat(Tensor[] tensors, int dim=0) -> Tensor"""
 
-    values = ("tensors_shapes", "dim")
+    __slots__ = ("tensors_shapes", "dim")
 
     def apply(node, grad):
         if grad is None:
@@ -177,7 +186,7 @@ class CatBackward0(Node):
 class StackBackward0(Node):
     """stack(Tensor[] tensors, int dim=0) -> Tensor"""
 
-    values = ("dim",)
+    __slots__ = ("dim",)
 
     def apply(node, grad):
         if grad is None:
@@ -189,7 +198,7 @@ class StackBackward0(Node):
 class RepeatBackward0(Node):
     """repeat(Tensor self, SymInt[] repeats) -> Tensor"""
 
-    values = ("repeats", "self_shape")
+    __slots__ = ("repeats", "self_shape")
 
     def apply(node, grad):
         if grad is None:
@@ -200,7 +209,7 @@ class RepeatBackward0(Node):
 class FlipBackward0(Node):
     """flip(Tensor self, int[] dims) -> Tensor"""
 
-    values = ("dims",)
+    __slots__ = ("dims",)
 
     def apply(node, grad):
         if grad is None:
@@ -211,7 +220,7 @@ class FlipBackward0(Node):
 class RollBackward0(Node):
     """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
 
-    values = ("shifts", "dims")
+    __slots__ = ("shifts", "dims")
 
     def apply(node, grad):
         if grad is None:
@@ -222,7 +231,7 @@ class RollBackward0(Node):
 class TrilBackward0(Node):
     """tril(Tensor self, SymInt diagonal=0) -> Tensor"""
 
-    values = ("diagonal",)
+    __slots__ = ("diagonal",)
 
     def apply(node, grad):
         if grad is None:
@@ -233,7 +242,7 @@ class TrilBackward0(Node):
 class TriuBackward0(Node):
     """triu(Tensor self, SymInt diagonal=0) -> Tensor"""
 
-    values = ("diagonal",)
+    __slots__ = ("diagonal",)
 
     def apply(node, grad):
         if grad is None:
@@ -244,7 +253,7 @@ class TriuBackward0(Node):
 class DiagEmbedBackward0(Node):
     """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
 
-    values = ("offset", "dim1", "dim2")
+    __slots__ = ("offset", "dim1", "dim2")
 
     def apply(node, grad):
         if grad is None:
@@ -255,7 +264,7 @@ class DiagEmbedBackward0(Node):
 class SelectBackwardBackward0(Node):
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
 
-    values = ("dim", "index")
+    __slots__ = ("dim", "index")
 
     def apply(node, grad):
         if grad is None:
@@ -266,7 +275,7 @@ class SelectBackwardBackward0(Node):
 class SliceBackwardBackward0(Node):
     """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
 
-    values = ("dim", "start", "end", "step")
+    __slots__ = ("dim", "start", "end", "step")
 
     def apply(node, grad):
         if grad is None:
@@ -277,7 +286,7 @@ class SliceBackwardBackward0(Node):
 class DiagonalBackwardBackward0(Node):
     """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
 
-    values = ("offset", "dim1", "dim2")
+    __slots__ = ("offset", "dim1", "dim2")
 
     def apply(node, grad):
         if grad is None:
@@ -288,7 +297,7 @@ class DiagonalBackwardBackward0(Node):
 class UnfoldBackwardBackward0(Node):
     """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
 
-    values = ("dim", "size", "step")
+    __slots__ = ("dim", "size", "step")
 
     def apply(node, grad):
         if grad is None:

@@ -4,7 +4,6 @@
 
 from mindtorch.autograd.formulas import conj, maybe_multiply, mm_mat2_backward, mm_self_backward
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -12,13 +11,14 @@ from mindtorch.autograd.saved_tensor import unpack
 class MmBackward0(Node):
     """mm(Tensor self, Tensor mat2) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("mat2", "self")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        mat2 = unpack(node.mat2_saved, node)
-        self = unpack(node.self_saved, node)
+        mat2, self = node.unpack()
         return (
             mm_self_backward(grad, mat2) if node.next_edges[0] else None,
             mm_mat2_backward(grad, self) if node.next_edges[1] else None,
@@ -28,13 +28,14 @@ class MmBackward0(Node):
 class BmmBackward0(Node):
     """bmm(Tensor self, Tensor mat2) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("mat2", "self")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        mat2 = unpack(node.mat2_saved, node)
-        self = unpack(node.self_saved, node)
+        mat2, self = node.unpack()
         return (
             grad.bmm(conj(mat2.transpose(1, 2))) if node.next_edges[0] else None,
             conj(self.transpose(1, 2)).bmm(grad) if node.next_edges[1] else None,
@@ -44,13 +45,14 @@ class BmmBackward0(Node):
 class MvBackward0(Node):
     """mv(Tensor self, Tensor vec) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("vec", "self")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        vec = unpack(node.vec_saved, node)
-        self = unpack(node.self_saved, node)
+        vec, self = node.unpack()
         return (
             grad.outer(conj(vec)) if node.next_edges[0] else None,
             conj(self.t()).mv(grad) if node.next_edges[1] else None,
@@ -60,27 +62,28 @@ class MvBackward0(Node):
 class DotBackward0(Node):
     """dot(Tensor self, Tensor tensor) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("tensor", "self")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        tensor = unpack(node.tensor_saved, node)
-        self = unpack(node.self_saved, node)
+        tensor, self = node.unpack()
         return (grad * conj(tensor) if node.next_edges[0] else None, grad * conj(self) if node.next_edges[1] else None)
 
 
 class AddmmBackward0(Node):
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
 
+    __slots__ = ("beta", "alpha")
+
     saved = ("mat2", "mat1")
-    values = ("beta", "alpha")
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        mat2 = unpack(node.mat2_saved, node)
-        mat1 = unpack(node.mat1_saved, node)
+        mat2, mat1 = node.unpack()
         return (
             maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
             maybe_multiply(mm_self_backward(grad, mat2), conj(node.alpha)) if node.next_edges[1] else None,
@@ -91,14 +94,14 @@ class AddmmBackward0(Node):
 class BaddbmmBackward0(Node):
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
 
+    __slots__ = ("beta", "alpha")
+
     saved = ("batch2", "batch1")
-    values = ("beta", "alpha")
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        batch2 = unpack(node.batch2_saved, node)
-        batch1 = unpack(node.batch1_saved, node)
+        batch2, batch1 = node.unpack()
         return (
             maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
             maybe_multiply(grad.bmm(conj(batch2.transpose(1, 2))), conj(node.alpha)) if node.next_edges[1] else None,

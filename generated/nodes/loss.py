@@ -16,7 +16,6 @@ from mindtorch.autograd.formulas import (
     weighted,
 )
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 from mindtorch.errors import derivative_not_implemented
 
@@ -26,30 +25,28 @@ from mindtorch.errors import derivative_not_implemented
 class NllLossBackward0(Node):
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
 
+    __slots__ = ("reduction", "ignore_index")
+
     saved = ("self", "target", "weight", "total_weight")
-    values = ("reduction", "ignore_index")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        target = unpack(node.target_saved, node)
-        weight = unpack(node.weight_saved, node)
-        total_weight = unpack(node.total_weight_saved, node)
+        self, target, weight, total_weight = node.unpack()
         return (ops.nll_loss_backward(grad, self, target, weight, node.reduction, node.ignore_index, total_weight),)
 
 
 class NllLossBackwardBackward0(Node):
     """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
 
+    __slots__ = ("reduction", "ignore_index")
+
     saved = ("target", "weight")
-    values = ("reduction", "ignore_index")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        target = unpack(node.target_saved, node)
-        weight = unpack(node.weight_saved, node)
+        target, weight = node.unpack()
         return (
             ops.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
@@ -59,30 +56,28 @@ class NllLossBackwardBackward0(Node):
 class NllLoss2DBackward0(Node):
     """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
 
+    __slots__ = ("reduction", "ignore_index")
+
     saved = ("self", "target", "weight", "total_weight")
-    values = ("reduction", "ignore_index")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        target = unpack(node.target_saved, node)
-        weight = unpack(node.weight_saved, node)
-        total_weight = unpack(node.total_weight_saved, node)
+        self, target, weight, total_weight = node.unpack()
         return (ops.nll_loss2d_backward(grad, self, target, weight, node.reduction, node.ignore_index, total_weight),)
 
 
 class NllLoss2DBackwardBackward0(Node):
     """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
 
+    __slots__ = ("reduction", "ignore_index")
+
     saved = ("target", "weight")
-    values = ("reduction", "ignore_index")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        target = unpack(node.target_saved, node)
-        weight = unpack(node.weight_saved, node)
+        target, weight = node.unpack()
         return (
             ops.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
@@ -92,14 +87,14 @@ class NllLoss2DBackwardBackward0(Node):
 class MseLossBackward0(Node):
     """mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
 
+    __slots__ = ("reduction",)
+
     saved = ("self", "target")
-    values = ("reduction",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        target = unpack(node.target_saved, node)
+        self, target = node.unpack()
         return (
             ops.mse_loss_backward(grad, self, target, node.reduction) if node.next_edges[0] else None,
             ops.mse_loss_backward(grad, target, self, node.reduction) if node.next_edges[1] else None,
@@ -109,15 +104,14 @@ class MseLossBackward0(Node):
 class MseLossBackwardBackward0(Node):
     """mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"""
 
+    __slots__ = ("reduction",)
+
     saved = ("self", "target", "grad_output")
-    values = ("reduction",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        self = unpack(node.self_saved, node)
-        target = unpack(node.target_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        self, target, grad_output = node.unpack()
         return (
             reduce_loss(2 * (self - target) * grad, node.reduction) if node.next_edges[0] else None,
             loss_scale(2 * grad * grad_output, node.reduction) if node.next_edges[1] else None,
@@ -128,14 +122,14 @@ class MseLossBackwardBackward0(Node):
 class SmoothL1LossBackward0(Node):
     """smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor"""
 
+    __slots__ = ("reduction", "beta")
+
     saved = ("self", "target")
-    values = ("reduction", "beta")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        target = unpack(node.target_saved, node)
+        self, target = node.unpack()
         return (
             ops.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.next_edges[0] else None,
             ops.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if node.next_edges[1] else None,
@@ -145,15 +139,14 @@ class SmoothL1LossBackward0(Node):
 class SmoothL1LossBackwardBackward0(Node):
     """smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor"""
 
+    __slots__ = ("beta", "reduction")
+
     saved = ("self", "target", "grad_output")
-    values = ("beta", "reduction")
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        self = unpack(node.self_saved, node)
-        target = unpack(node.target_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        self, target, grad_output = node.unpack()
         return (
             (
                 reduce_loss(smooth_l1_slope(self - target, node.beta) * grad, node.reduction)
@@ -176,15 +169,14 @@ class SmoothL1LossBackwardBackward0(Node):
 class BinaryCrossEntropyBackward0(Node):
     """binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
 
+    __slots__ = ("reduction",)
+
     saved = ("self", "target", "weight")
-    values = ("reduction",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        self = unpack(node.self_saved, node)
-        target = unpack(node.target_saved, node)
-        weight = unpack(node.weight_saved, node)
+        self, target, weight = node.unpack()
         self_grad = (
             ops.binary_cross_entropy_backward(grad, self, target, weight, node.reduction)
             if node.next_edges[0]
@@ -200,16 +192,14 @@ class BinaryCrossEntropyBackward0(Node):
 class BinaryCrossEntropyBackwardBackward0(Node):
     """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
 
+    __slots__ = ("reduction",)
+
     saved = ("self", "target", "weight", "grad_output")
-    values = ("reduction",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None, None)
-        self = unpack(node.self_saved, node)
-        target = unpack(node.target_saved, node)
-        weight = unpack(node.weight_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        self, target, weight, grad_output = node.unpack()
         grad_output_grad = (
             bce_double_backward_grad_output(grad, self, target, weight, node.reduction) if node.next_edges[0] else None
         )
@@ -230,16 +220,14 @@ class BinaryCrossEntropyBackwardBackward0(Node):
 class BinaryCrossEntropyWithLogitsBackward0(Node):
     """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
 
+    __slots__ = ("reduction",)
+
     saved = ("self", "target", "pos_weight", "weight")
-    values = ("reduction",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None, None)
-        self = unpack(node.self_saved, node)
-        target = unpack(node.target_saved, node)
-        pos_weight = unpack(node.pos_weight_saved, node)
-        weight = unpack(node.weight_saved, node)
+        self, target, pos_weight, weight = node.unpack()
         self_grad = (
             loss_scale(weighted(grad * logits_slope(self, target, pos_weight), weight), node.reduction)
             if node.next_edges[0]

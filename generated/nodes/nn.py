@@ -14,7 +14,6 @@ from mindtorch.autograd.formulas import (
     max_pool_pick,
 )
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
@@ -23,14 +22,14 @@ from mindtorch.dispatch import ops
 class ConvolutionBackward0(Node):
     """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
 
+    __slots__ = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
+
     saved = ("input", "weight")
-    values = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        input = unpack(node.input_saved, node)
-        weight = unpack(node.weight_saved, node)
+        input, weight = node.unpack()
         return convolution_grads(
             grad,
             input,
@@ -48,15 +47,14 @@ class ConvolutionBackward0(Node):
 class ConvolutionBackwardBackward0(Node):
     """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
 
+    __slots__ = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
+
     saved = ("grad_output", "input", "weight")
-    values = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
             return (None, None, None)
-        grad_output = unpack(node.grad_output_saved, node)
-        input = unpack(node.input_saved, node)
-        weight = unpack(node.weight_saved, node)
+        grad_output, input, weight = node.unpack()
         return convolution_double_backward(
             grads[0],
             grads[1],
@@ -77,14 +75,14 @@ class ConvolutionBackwardBackward0(Node):
 class MaxPool2DWithIndicesBackward0(Node):
     """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
 
+    __slots__ = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
     saved = ("self", "result1")
-    values = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result1 = unpack(node.result1_saved, node)
+        self, result1 = node.unpack()
         return (
             ops.max_pool2d_with_indices_backward(
                 grad, self, node.kernel_size, node.stride, node.padding, node.dilation, node.ceil_mode, result1
@@ -95,12 +93,14 @@ class MaxPool2DWithIndicesBackward0(Node):
 class MaxPool2DWithIndicesBackwardBackward0(Node):
     """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("indices",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        indices = unpack(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (
             max_pool_pick(grad, indices) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
@@ -110,13 +110,14 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
 class AvgPool2DBackward0(Node):
     """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
 
+    __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
+
     saved = ("self",)
-    values = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (
             ops.avg_pool2d_backward(
                 grad,
@@ -134,7 +135,7 @@ class AvgPool2DBackward0(Node):
 class AvgPool2DBackwardBackward0(Node):
     """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
 
-    values = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
+    __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
     def apply(node, grad):
         if grad is None:
@@ -160,19 +161,21 @@ class AvgPool2DBackwardBackward0(Node):
 class AdaptiveAvgPool2DBackward0(Node):
     """_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (ops._adaptive_avg_pool2d_backward(grad, self),)
 
 
 class AdaptiveAvgPool2DBackwardBackward0(Node):
     """_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"""
 
-    values = ("grad_output_shape",)
+    __slots__ = ("grad_output_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -186,18 +189,14 @@ class AdaptiveAvgPool2DBackwardBackward0(Node):
 class NativeBatchNormBackward0(Node):
     """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
 
+    __slots__ = ("training", "eps")
+
     saved = ("input", "weight", "running_mean", "running_var", "result1", "result2")
-    values = ("training", "eps")
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        input = unpack(node.input_saved, node)
-        weight = unpack(node.weight_saved, node)
-        running_mean = unpack(node.running_mean_saved, node)
-        running_var = unpack(node.running_var_saved, node)
-        result1 = unpack(node.result1_saved, node)
-        result2 = unpack(node.result2_saved, node)
+        input, weight, running_mean, running_var, result1, result2 = node.unpack()
         return batch_norm_grads(
             grad,
             input,
@@ -215,19 +214,14 @@ class NativeBatchNormBackward0(Node):
 class NativeBatchNormBackwardBackward0(Node):
     """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
 
+    __slots__ = ("train", "eps")
+
     saved = ("grad_out", "input", "weight", "running_mean", "running_var", "save_mean", "save_invstd")
-    values = ("train", "eps")
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
             return (None, None, None)
-        grad_out = unpack(node.grad_out_saved, node)
-        input = unpack(node.input_saved, node)
-        weight = unpack(node.weight_saved, node)
-        running_mean = unpack(node.running_mean_saved, node)
-        running_var = unpack(node.running_var_saved, node)
-        save_mean = unpack(node.save_mean_saved, node)
-        save_invstd = unpack(node.save_invstd_saved, node)
+        grad_out, input, weight, running_mean, running_var, save_mean, save_invstd = node.unpack()
         return batch_norm_double_backward(
             grads[0],
             grads[1],
@@ -247,17 +241,14 @@ class NativeBatchNormBackwardBackward0(Node):
 class NativeLayerNormBackward0(Node):
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
 
-    saved = ("input", "result1", "result2", "weight", "bias")
-    values = ("normalized_shape",)
+    __slots__ = ("normalized_shape",)
+
+    saved = ("input", "weight", "bias", "result1", "result2")
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        input = unpack(node.input_saved, node)
-        result1 = unpack(node.result1_saved, node)
-        result2 = unpack(node.result2_saved, node)
-        weight = unpack(node.weight_saved, node)
-        bias = unpack(node.bias_saved, node)
+        input, weight, bias, result1, result2 = node.unpack()
         return layer_norm_grads(
             grad,
             input,
@@ -273,17 +264,14 @@ class NativeLayerNormBackward0(Node):
 class NativeLayerNormBackwardBackward0(Node):
     """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
 
+    __slots__ = ("normalized_shape",)
+
     saved = ("grad_out", "input", "weight", "mean", "rstd")
-    values = ("normalized_shape",)
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
             return (None, None, None)
-        grad_out = unpack(node.grad_out_saved, node)
-        input = unpack(node.input_saved, node)
-        weight = unpack(node.weight_saved, node)
-        mean = unpack(node.mean_saved, node)
-        rstd = unpack(node.rstd_saved, node)
+        grad_out, input, weight, mean, rstd = node.unpack()
         return layer_norm_double_backward(
             grads[0], grads[1], grads[2], grad_out, input, weight, mean, rstd, node.normalized_shape
         )
@@ -292,13 +280,14 @@ class NativeLayerNormBackwardBackward0(Node):
 class EmbeddingBackward0(Node):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
 
+    __slots__ = ("weight_shape", "padding_idx", "scale_grad_by_freq")
+
     saved = ("indices",)
-    values = ("weight_shape", "padding_idx", "scale_grad_by_freq")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = unpack(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (
             ops.embedding_dense_backward(
                 grad, indices, node.weight_shape[0], node.padding_idx, node.scale_grad_by_freq
@@ -309,33 +298,35 @@ class EmbeddingBackward0(Node):
 class EmbeddingDenseBackwardBackward0(Node):
     """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
 
+    __slots__ = ("padding_idx",)
+
     saved = ("indices",)
-    values = ("padding_idx",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = unpack(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (embedding_dense_double_backward(grad, indices, node.padding_idx),)
 
 
 class NativeDropoutBackward0(Node):
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
 
+    __slots__ = ("p",)
+
     saved = ("result1",)
-    values = ("p",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result1 = unpack(node.result1_saved, node)
+        (result1,) = node.unpack()
         return (dropout_backward(grad, result1, node.p),)
 
 
 class ConstantPadNdBackward0(Node):
     """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
 
-    values = ("pad",)
+    __slots__ = ("pad",)
 
     def apply(node, grad):
         if grad is None:

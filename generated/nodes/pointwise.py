@@ -27,7 +27,6 @@ from mindtorch.autograd.formulas import (
     softplus_double_backward,
 )
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 from mindtorch.errors import no_derivative
 
@@ -37,7 +36,7 @@ from mindtorch.errors import no_derivative
 class AddBackward0(Node):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
 
-    values = ("alpha",)
+    __slots__ = ("alpha",)
 
     def apply(node, grad):
         if grad is None:
@@ -48,7 +47,7 @@ class AddBackward0(Node):
 class SubBackward0(Node):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
 
-    values = ("alpha",)
+    __slots__ = ("alpha",)
 
     def apply(node, grad):
         if grad is None:
@@ -59,7 +58,7 @@ class SubBackward0(Node):
 class RsubBackward0(Node):
     """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
 
-    values = ("alpha",)
+    __slots__ = ("alpha",)
 
     def apply(node, grad):
         if grad is None:
@@ -70,7 +69,7 @@ class RsubBackward0(Node):
 class RsubBackward1(Node):
     """rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
 
-    values = ("alpha",)
+    __slots__ = ("alpha",)
 
     def apply(node, grad):
         if grad is None:
@@ -81,13 +80,14 @@ class RsubBackward1(Node):
 class MulBackward0(Node):
     """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("other", "self")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        self = unpack(node.self_saved, node)
+        other, self = node.unpack()
         return (
             mul_backward(grad, other) if node.next_edges[0] else None,
             mul_backward(grad, self) if node.next_edges[1] else None,
@@ -97,13 +97,14 @@ class MulBackward0(Node):
 class DivBackward0(Node):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("other", "self")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        self = unpack(node.self_saved, node)
+        other, self = node.unpack()
         return (
             div_backward(grad, other) if node.next_edges[0] else None,
             div_other_backward(grad, self, other) if node.next_edges[1] else None,
@@ -113,14 +114,14 @@ class DivBackward0(Node):
 class DivBackward2(Node):
     """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
 
+    __slots__ = ("rounding_mode",)
+
     saved = ("other", "self")
-    values = ("rounding_mode",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        self = unpack(node.self_saved, node)
+        other, self = node.unpack()
         return (
             div_mode_backward(grad, other, node.rounding_mode) if node.next_edges[0] else None,
             div_mode_other_backward(grad, self, other, node.rounding_mode) if node.next_edges[1] else None,
@@ -129,6 +130,8 @@ class DivBackward2(Node):
 
 class FloorDivideBackward0(Node):
     """floor_divide(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -139,13 +142,14 @@ class FloorDivideBackward0(Node):
 class RemainderBackward1(Node):
     """remainder.Tensor(Tensor self, Tensor other) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "other")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        other = unpack(node.other_saved, node)
+        self, other = node.unpack()
         return (
             grad if node.next_edges[0] else None,
             -grad * self.div(other, rounding_mode="floor") if node.next_edges[1] else None,
@@ -154,6 +158,8 @@ class RemainderBackward1(Node):
 
 class RemainderBackward0(Node):
     """remainder.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -164,14 +170,14 @@ class RemainderBackward0(Node):
 class PowBackward1(Node):
     """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "exponent", "result")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        exponent = unpack(node.exponent_saved, node)
-        result = unpack(node.result_saved, node)
+        self, exponent, result = node.unpack()
         return (
             pow_self_backward(grad, self, exponent) if node.next_edges[0] else None,
             pow_exponent_backward(grad, self, exponent, result) if node.next_edges[1] else None,
@@ -181,32 +187,35 @@ class PowBackward1(Node):
 class PowBackward0(Node):
     """pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
 
+    __slots__ = ("exponent",)
+
     saved = ("self",)
-    values = ("exponent",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (pow_backward(grad, self, node.exponent),)
 
 
 class PowBackward2(Node):
     """pow.Scalar(Scalar self, Tensor exponent) -> Tensor"""
 
+    __slots__ = ("self",)
+
     saved = ("exponent", "result")
-    values = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        exponent = unpack(node.exponent_saved, node)
-        result = unpack(node.result_saved, node)
+        exponent, result = node.unpack()
         return (pow_scalar_exponent_backward(grad, node.self, exponent, result),)
 
 
 class NegBackward0(Node):
     """neg(Tensor self) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -217,30 +226,35 @@ class NegBackward0(Node):
 class AbsBackward0(Node):
     """abs(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (grad * self.sgn(),)
 
 
 class SgnBackward0(Node):
     """sgn(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "result")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (sgn_backward(grad, self, result),)
 
 
 class SignBackward0(Node):
     """sign(Tensor self) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -251,17 +265,21 @@ class SignBackward0(Node):
 class AngleBackward0(Node):
     """angle(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (angle_backward(grad, self),)
 
 
 class ConjPhysicalBackward0(Node):
     """_conj_physical(Tensor self) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -272,157 +290,182 @@ class ConjPhysicalBackward0(Node):
 class ExpBackward0(Node):
     """exp(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (grad * conj(result),)
 
 
 class Expm1Backward0(Node):
     """expm1(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (grad * (conj(result) + 1),)
 
 
 class LogBackward0(Node):
     """log(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (grad.div(conj(self)),)
 
 
 class Log2Backward0(Node):
     """log2(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (grad / (conj(self) * LOG_2),)
 
 
 class Log1PBackward0(Node):
     """log1p(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (grad / conj(self + 1),)
 
 
 class SqrtBackward0(Node):
     """sqrt(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (grad / (2 * conj(result)),)
 
 
 class RsqrtBackward0(Node):
     """rsqrt(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (-0.5 * grad * conj(result.pow(3)),)
 
 
 class ReciprocalBackward0(Node):
     """reciprocal(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (-grad * conj(result * result),)
 
 
 class SinBackward0(Node):
     """sin(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (grad * conj(self.cos()),)
 
 
 class CosBackward0(Node):
     """cos(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (grad * -conj(self.sin()),)
 
 
 class TanBackward0(Node):
     """tan(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (grad * conj(1 + result.pow(2)),)
 
 
 class TanhBackward0(Node):
     """tanh(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (ops.tanh_backward(grad, result),)
 
 
 class TanhBackwardBackward0(Node):
     """tanh_backward(Tensor grad_output, Tensor output) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("output", "grad_output")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        output = unpack(node.output_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        output, grad_output = node.unpack()
         return (
             ops.tanh_backward(grad, conj(output)) if node.next_edges[0] else None,
             conj(grad) * grad_output * conj(-2 * output) if node.next_edges[1] else None,
@@ -432,25 +475,28 @@ class TanhBackwardBackward0(Node):
 class SigmoidBackward0(Node):
     """sigmoid(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (ops.sigmoid_backward(grad, result),)
 
 
 class SigmoidBackwardBackward0(Node):
     """sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("output", "grad_output")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        output = unpack(node.output_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        output, grad_output = node.unpack()
         return (
             ops.sigmoid_backward(grad, conj(output)) if node.next_edges[0] else None,
             conj(grad) * grad_output * conj(1 - 2 * output) if node.next_edges[1] else None,
@@ -459,6 +505,8 @@ class SigmoidBackwardBackward0(Node):
 
 class FloorBackward0(Node):
     """floor(Tensor self) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -469,6 +517,8 @@ class FloorBackward0(Node):
 class CeilBackward0(Node):
     """ceil(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -477,6 +527,8 @@ class CeilBackward0(Node):
 
 class RoundBackward0(Node):
     """round(Tensor self) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -487,6 +539,8 @@ class RoundBackward0(Node):
 class RoundBackward1(Node):
     """round.decimals(Tensor self, *, int decimals) -> Tensor"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -495,6 +549,8 @@ class RoundBackward1(Node):
 
 class TruncBackward0(Node):
     """trunc(Tensor self) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -505,25 +561,28 @@ class TruncBackward0(Node):
 class ReluBackward0(Node):
     """relu(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (ops.threshold_backward(grad, result, 0),)
 
 
 class ThresholdBackwardBackward0(Node):
     """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
 
+    __slots__ = ("threshold",)
+
     saved = ("self",)
-    values = ("threshold",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (
             ops.threshold_backward(grad, self, node.threshold) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
@@ -533,26 +592,28 @@ class ThresholdBackwardBackward0(Node):
 class LeakyReluBackward0(Node):
     """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
 
+    __slots__ = ("negative_slope",)
+
     saved = ("self",)
-    values = ("negative_slope",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (ops.leaky_relu_backward(grad, self, node.negative_slope, False),)
 
 
 class LeakyReluBackwardBackward0(Node):
     """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
 
+    __slots__ = ("negative_slope",)
+
     saved = ("self",)
-    values = ("negative_slope",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (
             ops.leaky_relu_backward(grad, self, node.negative_slope, False) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
@@ -562,27 +623,28 @@ class LeakyReluBackwardBackward0(Node):
 class GeluBackward0(Node):
     """gelu(Tensor self, *, str approximate='none') -> Tensor"""
 
+    __slots__ = ("approximate",)
+
     saved = ("self",)
-    values = ("approximate",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (ops.gelu_backward(grad, self, approximate=node.approximate),)
 
 
 class GeluBackwardBackward0(Node):
     """gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor"""
 
+    __slots__ = ("approximate",)
+
     saved = ("self", "grad_output")
-    values = ("approximate",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        self, grad_output = node.unpack()
         return (
             ops.gelu_backward(grad, self, approximate=node.approximate) if node.next_edges[0] else None,
             gelu_double_backward(grad, grad_output, self, node.approximate) if node.next_edges[1] else None,
@@ -592,25 +654,28 @@ class GeluBackwardBackward0(Node):
 class SiluBackward0(Node):
     """silu(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (silu_formula_backward(grad, self),)
 
 
 class SiluBackwardBackward0(Node):
     """silu_backward(Tensor grad_output, Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "grad_output")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        self, grad_output = node.unpack()
         return (
             silu_formula_backward(grad, self) if node.next_edges[0] else None,
             silu_double_backward(grad, grad_output, self) if node.next_edges[1] else None,
@@ -620,27 +685,28 @@ class SiluBackwardBackward0(Node):
 class SoftplusBackward0(Node):
     """softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
 
+    __slots__ = ("beta", "threshold")
+
     saved = ("self",)
-    values = ("beta", "threshold")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (ops.softplus_backward(grad, self, node.beta, node.threshold),)
 
 
 class SoftplusBackwardBackward0(Node):
     """softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"""
 
+    __slots__ = ("beta", "threshold")
+
     saved = ("self", "grad_output")
-    values = ("beta", "threshold")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        self, grad_output = node.unpack()
         return (
             ops.softplus_backward(grad, self, node.beta, node.threshold) if node.next_edges[0] else None,
             (
@@ -654,27 +720,28 @@ class SoftplusBackwardBackward0(Node):
 class ClampBackward1(Node):
     """clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
 
+    __slots__ = ("min", "max")
+
     saved = ("self",)
-    values = ("min", "max")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (clamp_backward(grad, self, node.min, node.max),)
 
 
 class ClampBackward0(Node):
     """clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "min", "max")
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        self = unpack(node.self_saved, node)
-        min = unpack(node.min_saved, node)
-        max = unpack(node.max_saved, node)
+        self, min, max = node.unpack()
         self_grad = clamp_backward(grad, self, min, max) if node.next_edges[0] else None
         min_grad, max_grad = (
             clamp_bounds_backward(grad, self, min, max, node.needs(1), node.needs(2))
@@ -687,26 +754,28 @@ class ClampBackward0(Node):
 class ClampMinBackward0(Node):
     """clamp_min(Tensor self, Scalar min) -> Tensor"""
 
+    __slots__ = ("min",)
+
     saved = ("self",)
-    values = ("min",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (ops.where(self >= node.min, grad, 0),)
 
 
 class ClampMinBackward1(Node):
     """clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "min")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        min = unpack(node.min_saved, node)
+        self, min = node.unpack()
         return (
             ops.where(self >= min, grad, 0) if node.next_edges[0] else None,
             ops.where(self < min, grad, 0) if node.next_edges[1] else None,
@@ -716,26 +785,28 @@ class ClampMinBackward1(Node):
 class ClampMaxBackward0(Node):
     """clamp_max(Tensor self, Scalar max) -> Tensor"""
 
+    __slots__ = ("max",)
+
     saved = ("self",)
-    values = ("max",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (ops.where(self <= node.max, grad, 0),)
 
 
 class ClampMaxBackward1(Node):
     """clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "max")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        max = unpack(node.max_saved, node)
+        self, max = node.unpack()
         return (
             ops.where(self <= max, grad, 0) if node.next_edges[0] else None,
             ops.where(self > max, grad, 0) if node.next_edges[1] else None,
@@ -745,13 +816,14 @@ class ClampMaxBackward1(Node):
 class MaximumBackward0(Node):
     """maximum(Tensor self, Tensor other) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "other")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        other = unpack(node.other_saved, node)
+        self, other = node.unpack()
         return (
             extremum_backward(grad, self, other, self >= other) if node.next_edges[0] else None,
             extremum_backward(grad, self, other, self <= other) if node.next_edges[1] else None,
@@ -761,13 +833,14 @@ class MaximumBackward0(Node):
 class MinimumBackward0(Node):
     """minimum(Tensor self, Tensor other) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "other")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        other = unpack(node.other_saved, node)
+        self, other = node.unpack()
         return (
             extremum_backward(grad, self, other, self <= other) if node.next_edges[0] else None,
             extremum_backward(grad, self, other, self >= other) if node.next_edges[1] else None,
@@ -777,13 +850,14 @@ class MinimumBackward0(Node):
 class Atan2Backward0(Node):
     """atan2(Tensor self, Tensor other) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("other", "self")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        other = unpack(node.other_saved, node)
-        self = unpack(node.self_saved, node)
+        other, self = node.unpack()
         return (
             grad * other * reciprocal_or_zero(self * self + other * other) if node.next_edges[0] else None,
             -grad * self * reciprocal_or_zero(self * self + other * other) if node.next_edges[1] else None,
@@ -793,7 +867,7 @@ class Atan2Backward0(Node):
 class EqBackward1(Node):
     """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    values = ("other_shape",)
+    __slots__ = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -807,6 +881,8 @@ class EqBackward1(Node):
 class EqBackward0(Node):
     """eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -816,7 +892,7 @@ class EqBackward0(Node):
 class NeBackward1(Node):
     """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    values = ("other_shape",)
+    __slots__ = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -830,6 +906,8 @@ class NeBackward1(Node):
 class NeBackward0(Node):
     """ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -839,7 +917,7 @@ class NeBackward0(Node):
 class LtBackward1(Node):
     """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    values = ("other_shape",)
+    __slots__ = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -853,6 +931,8 @@ class LtBackward1(Node):
 class LtBackward0(Node):
     """lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -862,7 +942,7 @@ class LtBackward0(Node):
 class LeBackward1(Node):
     """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    values = ("other_shape",)
+    __slots__ = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -876,6 +956,8 @@ class LeBackward1(Node):
 class LeBackward0(Node):
     """le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -885,7 +967,7 @@ class LeBackward0(Node):
 class GtBackward1(Node):
     """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    values = ("other_shape",)
+    __slots__ = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -899,6 +981,8 @@ class GtBackward1(Node):
 class GtBackward0(Node):
     """gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -908,7 +992,7 @@ class GtBackward0(Node):
 class GeBackward1(Node):
     """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
 
-    values = ("other_shape",)
+    __slots__ = ("other_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -922,6 +1006,8 @@ class GeBackward1(Node):
 class GeBackward0(Node):
     """ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -931,12 +1017,14 @@ class GeBackward0(Node):
 class WhereBackward0(Node):
     """where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("condition",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        condition = unpack(node.condition_saved, node)
+        (condition,) = node.unpack()
         return (
             ops.where(condition, grad, 0) if node.next_edges[0] else None,
             ops.where(condition, 0, grad) if node.next_edges[1] else None,
@@ -946,24 +1034,28 @@ class WhereBackward0(Node):
 class MaskedFillBackward0(Node):
     """masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("mask",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        mask = unpack(node.mask_saved, node)
+        (mask,) = node.unpack()
         return (grad.masked_fill(mask, 0),)
 
 
 class MaskedFillBackward1(Node):
     """masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("mask",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        mask = unpack(node.mask_saved, node)
+        (mask,) = node.unpack()
         return (
             grad.masked_fill(mask, 0) if node.next_edges[0] else None,
             ops.where(mask, grad, 0).sum() if node.next_edges[1] else None,
@@ -973,7 +1065,7 @@ class MaskedFillBackward1(Node):
 class LerpBackward0(Node):
     """lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"""
 
-    values = ("weight",)
+    __slots__ = ("weight",)
 
     def apply(node, grad):
         if grad is None:
@@ -987,14 +1079,14 @@ class LerpBackward0(Node):
 class LerpBackward1(Node):
     """lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("weight", "end", "self")
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        weight = unpack(node.weight_saved, node)
-        end = unpack(node.end_saved, node)
-        self = unpack(node.self_saved, node)
+        weight, end, self = node.unpack()
         return (
             grad * conj(1 - weight) if node.next_edges[0] else None,
             grad * conj(weight) if node.next_edges[1] else None,
@@ -1005,14 +1097,14 @@ class LerpBackward1(Node):
 class AddcmulBackward0(Node):
     """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
 
+    __slots__ = ("value",)
+
     saved = ("tensor2", "tensor1")
-    values = ("value",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        tensor2 = unpack(node.tensor2_saved, node)
-        tensor1 = unpack(node.tensor1_saved, node)
+        tensor2, tensor1 = node.unpack()
         return (
             grad if node.next_edges[0] else None,
             grad * conj(tensor2 * node.value) if node.next_edges[1] else None,
@@ -1023,14 +1115,14 @@ class AddcmulBackward0(Node):
 class AddcdivBackward0(Node):
     """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
 
+    __slots__ = ("value",)
+
     saved = ("tensor2", "tensor1")
-    values = ("value",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None, None)
-        tensor2 = unpack(node.tensor2_saved, node)
-        tensor1 = unpack(node.tensor1_saved, node)
+        tensor2, tensor1 = node.unpack()
         return (
             grad if node.next_edges[0] else None,
             grad * conj(node.value / tensor2) if node.next_edges[1] else None,

@@ -3,7 +3,6 @@
 """The backward steps of the random ops."""
 
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
@@ -11,6 +10,8 @@ from mindtorch.dispatch import ops
 
 class UniformBackward0(Node):
     """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -21,6 +22,8 @@ class UniformBackward0(Node):
 class NormalBackward0(Node):
     """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -29,6 +32,8 @@ class NormalBackward0(Node):
 
 class BernoulliBackward2(Node):
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -39,17 +44,21 @@ class BernoulliBackward2(Node):
 class BernoulliBackward1(Node):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     saved = ("p",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        p = unpack(node.p_saved, node)
+        (p,) = node.unpack()
         return (ops.zeros_like(grad) if node.next_edges[0] else None, ops.zeros_like(p) if node.next_edges[1] else None)
 
 
 class BernoulliBackward0(Node):
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -60,6 +69,8 @@ class BernoulliBackward0(Node):
 class RandomBackward2(Node):
     """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -68,6 +79,8 @@ class RandomBackward2(Node):
 
 class RandomBackward1(Node):
     """random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -78,6 +91,8 @@ class RandomBackward1(Node):
 class RandomBackward0(Node):
     """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -86,6 +101,8 @@ class RandomBackward0(Node):
 
 class ExponentialBackward0(Node):
     """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:

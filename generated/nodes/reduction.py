@@ -17,7 +17,6 @@ from mindtorch.autograd.formulas import (
     vector_norm_backward,
 )
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
@@ -26,7 +25,7 @@ from mindtorch.dispatch import ops
 class SumBackward0(Node):
     """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
 
-    values = ("self_shape",)
+    __slots__ = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -37,7 +36,7 @@ class SumBackward0(Node):
 class SumBackward1(Node):
     """sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
 
-    values = ("self_shape", "dim", "keepdim")
+    __slots__ = ("self_shape", "dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -48,7 +47,7 @@ class SumBackward1(Node):
 class MeanBackward0(Node):
     """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
 
-    values = ("self_shape", "self_numel")
+    __slots__ = ("self_shape", "self_numel")
 
     def apply(node, grad):
         if grad is None:
@@ -59,7 +58,7 @@ class MeanBackward0(Node):
 class MeanBackward1(Node):
     """mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
 
-    values = ("self_shape", "dim", "keepdim")
+    __slots__ = ("self_shape", "dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
@@ -70,155 +69,161 @@ class MeanBackward1(Node):
 class ProdBackward0(Node):
     """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "result")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (prod_backward(grad, self, result),)
 
 
 class ProdBackward1(Node):
     """prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
 
+    __slots__ = ("dim", "keepdim")
+
     saved = ("self", "result")
-    values = ("dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (prod_dim_backward(grad, self, result, node.dim, node.keepdim),)
 
 
 class AmaxBackward0(Node):
     """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
 
+    __slots__ = ("dim", "keepdim")
+
     saved = ("self", "result")
-    values = ("dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (extremal_reduction_backward(grad, self, result, node.dim, node.keepdim),)
 
 
 class AminBackward0(Node):
     """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
 
+    __slots__ = ("dim", "keepdim")
+
     saved = ("self", "result")
-    values = ("dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (extremal_reduction_backward(grad, self, result, node.dim, node.keepdim),)
 
 
 class MaxBackward1(Node):
     """max(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "result")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (extremal_reduction_backward(grad, self, result, (), False),)
 
 
 class MaxBackward0(Node):
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
 
+    __slots__ = ("dim", "self_shape", "keepdim")
+
     saved = ("indices",)
-    values = ("dim", "self_shape", "keepdim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = unpack(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
 
 
 class MinBackward1(Node):
     """min(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "result")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (extremal_reduction_backward(grad, self, result, (), False),)
 
 
 class MinBackward0(Node):
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
 
+    __slots__ = ("dim", "self_shape", "keepdim")
+
     saved = ("indices",)
-    values = ("dim", "self_shape", "keepdim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = unpack(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
 
 
 class VarBackward0(Node):
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
 
+    __slots__ = ("dim", "correction", "keepdim")
+
     saved = ("self",)
-    values = ("dim", "correction", "keepdim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (var_backward(grad, self, node.dim, node.correction, node.keepdim),)
 
 
 class StdBackward0(Node):
     """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
 
+    __slots__ = ("dim", "correction", "keepdim")
+
     saved = ("self", "result")
-    values = ("dim", "correction", "keepdim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (std_backward(grad, self, result, node.dim, node.correction, node.keepdim),)
 
 
 class LogsumexpBackward0(Node):
     """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
 
+    __slots__ = ("dim", "keepdim")
+
     saved = ("self", "result")
-    values = ("dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (logsumexp_backward(grad, self, result, node.dim, node.keepdim),)
 
 
 class CumsumBackward0(Node):
     """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
 
-    values = ("dim",)
+    __slots__ = ("dim",)
 
     def apply(node, grad):
         if grad is None:
@@ -229,27 +234,28 @@ class CumsumBackward0(Node):
 class SoftmaxBackward0(Node):
     """_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
 
+    __slots__ = ("dim", "self_dtype")
+
     saved = ("result",)
-    values = ("dim", "self_dtype")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (ops._softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
 
 class SoftmaxBackwardDataBackward0(Node):
     """_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
 
+    __slots__ = ("dim", "input_dtype")
+
     saved = ("output", "grad_output")
-    values = ("dim", "input_dtype")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        output = unpack(node.output_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        output, grad_output = node.unpack()
         return (
             ops._softmax_backward_data(grad, output, node.dim, node.input_dtype) if node.next_edges[0] else None,
             softmax_double_backward(grad, grad_output, node.dim, output) if node.next_edges[1] else None,
@@ -259,27 +265,28 @@ class SoftmaxBackwardDataBackward0(Node):
 class LogSoftmaxBackward0(Node):
     """_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
 
+    __slots__ = ("dim", "self_dtype")
+
     saved = ("result",)
-    values = ("dim", "self_dtype")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (ops._log_softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
 
 class LogSoftmaxBackwardDataBackward0(Node):
     """_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
 
+    __slots__ = ("dim",)
+
     saved = ("output", "grad_output")
-    values = ("dim",)
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        output = unpack(node.output_saved, node)
-        grad_output = unpack(node.grad_output_saved, node)
+        output, grad_output = node.unpack()
         return (
             grad - (grad * output.exp()).sum(node.dim, True) if node.next_edges[0] else None,
             -grad_output.sum(node.dim, True) * output.exp() * grad if node.next_edges[1] else None,
@@ -289,51 +296,54 @@ class LogSoftmaxBackwardDataBackward0(Node):
 class SortBackward0(Node):
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
 
+    __slots__ = ("dim", "self_shape")
+
     saved = ("indices",)
-    values = ("dim", "self_shape")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = unpack(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
 
 
 class SortBackward1(Node):
     """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
 
+    __slots__ = ("dim", "self_shape")
+
     saved = ("indices",)
-    values = ("dim", "self_shape")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = unpack(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
 
 
 class TopkBackward0(Node):
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
 
+    __slots__ = ("dim", "self_shape")
+
     saved = ("indices",)
-    values = ("dim", "self_shape")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = unpack(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
 
 
 class LinalgVectorNormBackward0(Node):
     """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
 
+    __slots__ = ("ord", "dim", "keepdim")
+
     saved = ("self", "result")
-    values = ("ord", "dim", "keepdim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
-        result = unpack(node.result_saved, node)
+        self, result = node.unpack()
         return (vector_norm_backward(grad, self, node.ord, result, node.dim, node.keepdim),)

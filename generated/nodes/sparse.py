@@ -4,7 +4,6 @@
 
 from mindtorch.autograd.formulas import sparse_values_backward, to_dense_backward
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
@@ -13,17 +12,21 @@ from mindtorch.dispatch import ops
 class SparseCooTensorWithDimsAndTensorsBackward0(Node):
     """_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("indices",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        indices = unpack(node.indices_saved, node)
+        (indices,) = node.unpack()
         return (sparse_values_backward(grad, indices),)
 
 
 class ToSparseBackward0(Node):
     """_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -34,6 +37,8 @@ class ToSparseBackward0(Node):
 class ToSparseBackward1(Node):
     """_to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -43,17 +48,21 @@ class ToSparseBackward1(Node):
 class ToDenseBackward0(Node):
     """_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (to_dense_backward(grad, self),)
 
 
 class CoalesceBackward0(Node):
     """_coalesce(Tensor self) -> Tensor"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -64,10 +73,12 @@ class CoalesceBackward0(Node):
 class ValuesBackward0(Node):
     """_values(Tensor(a) self) -> Tensor(a)"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (ops._sparse_coo_tensor_unsafe(self._indices(), grad, self.shape, is_coalesced=self.is_coalesced()),)

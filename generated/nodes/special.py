@@ -4,7 +4,6 @@
 
 from mindtorch.autograd.formulas import SQRT_PI, xlogy_self_backward
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import unpack
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
@@ -13,86 +12,98 @@ from mindtorch.dispatch import ops
 class ErfBackward0(Node):
     """erf(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (2 / SQRT_PI * (-self.pow(2)).exp() * grad,)
 
 
 class ErfcBackward0(Node):
     """erfc(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (-2 / SQRT_PI * (-self.pow(2)).exp() * grad,)
 
 
 class ErfinvBackward0(Node):
     """erfinv(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("result",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        result = unpack(node.result_saved, node)
+        (result,) = node.unpack()
         return (0.5 * SQRT_PI * result.pow(2).exp() * grad,)
 
 
 class LgammaBackward0(Node):
     """lgamma(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (grad * ops.digamma(self),)
 
 
 class DigammaBackward0(Node):
     """digamma(Tensor self) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (grad * ops.polygamma(1, self),)
 
 
 class PolygammaBackward0(Node):
     """polygamma(int n, Tensor self) -> Tensor"""
 
+    __slots__ = ("n",)
+
     saved = ("self",)
-    values = ("n",)
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        self = unpack(node.self_saved, node)
+        (self,) = node.unpack()
         return (grad * ops.polygamma(node.n + 1, self),)
 
 
 class XlogyBackward0(Node):
     """xlogy.Tensor(Tensor self, Tensor other) -> Tensor"""
 
+    __slots__ = ()
+
     saved = ("self", "other")
 
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        self = unpack(node.self_saved, node)
-        other = unpack(node.other_saved, node)
+        self, other = node.unpack()
         return (
             xlogy_self_backward(grad, self, other) if node.next_edges[0] else None,
             grad * self / other if node.next_edges[1] else None,

@@ -19,6 +19,8 @@ from mindtorch.dispatch import ops
 class AliasBackward0(Node):
     """alias(Tensor(a) self) -> Tensor(a)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -28,7 +30,7 @@ class AliasBackward0(Node):
 class ViewBackward0(Node):
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
 
-    values = ("self_shape",)
+    __slots__ = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -39,7 +41,7 @@ class ViewBackward0(Node):
 class ReshapeAliasBackward0(Node):
     """_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)"""
 
-    values = ("self_shape",)
+    __slots__ = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -50,7 +52,7 @@ class ReshapeAliasBackward0(Node):
 class TransposeBackward0(Node):
     """transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
 
-    values = ("dim0", "dim1")
+    __slots__ = ("dim0", "dim1")
 
     def apply(node, grad):
         if grad is None:
@@ -61,6 +63,8 @@ class TransposeBackward0(Node):
 class TBackward0(Node):
     """t(Tensor(a) self) -> Tensor(a)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -70,7 +74,7 @@ class TBackward0(Node):
 class PermuteBackward0(Node):
     """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
 
-    values = ("dims",)
+    __slots__ = ("dims",)
 
     def apply(node, grad):
         if grad is None:
@@ -81,6 +85,8 @@ class PermuteBackward0(Node):
 class ExpandBackward0(Node):
     """expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -90,7 +96,7 @@ class ExpandBackward0(Node):
 class SqueezeBackward0(Node):
     """squeeze(Tensor(a) self) -> Tensor(a)"""
 
-    values = ("self_shape",)
+    __slots__ = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -101,7 +107,7 @@ class SqueezeBackward0(Node):
 class SqueezeBackward1(Node):
     """squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"""
 
-    values = ("self_shape",)
+    __slots__ = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -112,7 +118,7 @@ class SqueezeBackward1(Node):
 class SqueezeBackward2(Node):
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
 
-    values = ("self_shape",)
+    __slots__ = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:
@@ -123,7 +129,7 @@ class SqueezeBackward2(Node):
 class UnsqueezeBackward0(Node):
     """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"""
 
-    values = ("dim",)
+    __slots__ = ("dim",)
 
     def apply(node, grad):
         if grad is None:
@@ -134,7 +140,7 @@ class UnsqueezeBackward0(Node):
 class SelectBackward0(Node):
     """select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"""
 
-    values = ("self_shape", "dim", "index")
+    __slots__ = ("self_shape", "dim", "index")
 
     def apply(node, grad):
         if grad is None:
@@ -145,7 +151,7 @@ class SelectBackward0(Node):
 class SliceBackward0(Node):
     """slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"""
 
-    values = ("self_shape", "dim", "start", "end", "step")
+    __slots__ = ("self_shape", "dim", "start", "end", "step")
 
     def apply(node, grad):
         if grad is None:
@@ -156,7 +162,7 @@ class SliceBackward0(Node):
 class SplitBackward0(Node):
     """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"""
 
-    values = ("self_shape", "split_size", "dim")
+    __slots__ = ("self_shape", "split_size", "dim")
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
@@ -167,7 +173,7 @@ class SplitBackward0(Node):
 class SplitWithSizesBackward0(Node):
     """split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"""
 
-    values = ("self_shape", "split_sizes", "dim")
+    __slots__ = ("self_shape", "split_sizes", "dim")
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
@@ -178,7 +184,7 @@ class SplitWithSizesBackward0(Node):
 class UnbindBackward0(Node):
     """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
 
-    values = ("self_shape", "dim")
+    __slots__ = ("self_shape", "dim")
 
     def apply(node, *grads):
         if all([grad is None for grad in grads]):
@@ -189,7 +195,7 @@ class UnbindBackward0(Node):
 class DiagonalBackward0(Node):
     """diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
 
-    values = ("self_shape", "offset", "dim1", "dim2")
+    __slots__ = ("self_shape", "offset", "dim1", "dim2")
 
     def apply(node, grad):
         if grad is None:
@@ -200,7 +206,7 @@ class DiagonalBackward0(Node):
 class UnfoldBackward0(Node):
     """unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
 
-    values = ("self_shape", "dimension", "size", "step")
+    __slots__ = ("self_shape", "dimension", "size", "step")
 
     def apply(node, grad):
         if grad is None:
@@ -211,7 +217,7 @@ class UnfoldBackward0(Node):
 class AsStridedBackward0(Node):
     """as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
 
-    values = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
+    __slots__ = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
 
     def apply(node, grad):
         if grad is None:
@@ -232,6 +238,8 @@ class AsStridedBackward0(Node):
 class ViewAsRealBackward0(Node):
     """view_as_real(Tensor(a) self) -> Tensor(a)"""
 
+    __slots__ = ()
+
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -240,6 +248,8 @@ class ViewAsRealBackward0(Node):
 
 class ViewAsComplexBackward0(Node):
     """view_as_complex(Tensor(a) self) -> Tensor(a)"""
+
+    __slots__ = ()
 
     def apply(node, grad):
         if grad is None:
@@ -250,7 +260,7 @@ class ViewAsComplexBackward0(Node):
 class UnsafeViewBackward0(Node):
     """_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
 
-    values = ("self_shape",)
+    __slots__ = ("self_shape",)
 
     def apply(node, grad):
         if grad is None:

@@ -23,7 +23,7 @@ from mindtorch.dispatch.factory import factory_options
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap
+from mindtorch.tensor import Tensor, as_operand, set_array, wrap
 
 _empty_kernels = kernel_table("empty.memory_format")
 
@@ -79,7 +79,7 @@ def empty_out(size, *more_size, memory_format=None, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(empty_out, size, *more_size, memory_format=memory_format, out=out)
-    out._array = _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array)
+    set_array(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
     mark_written(out)
     return out
 
@@ -155,7 +155,7 @@ def zeros_out(size, *more_size, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(zeros_out, size, *more_size, out=out)
-    out._array = _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array)
+    set_array(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -203,7 +203,7 @@ def ones_out(size, *more_size, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(ones_out, size, *more_size, out=out)
-    out._array = _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array)
+    set_array(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -251,7 +251,7 @@ def full_out(size, fill_value, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(full_out, size, fill_value, out=out)
-    out._array = _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array)
+    set_array(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -403,7 +403,7 @@ def arange_start_step_out(start, end, step=1, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(arange_start_step_out, start, end, step, out=out)
-    out._array = _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
+    set_array(out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -455,7 +455,7 @@ def linspace_out(start, end, steps, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(linspace_out, start, end, steps, out=out)
-    out._array = _linspace_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
+    set_array(out, _linspace_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -495,7 +495,7 @@ def eye_default_out(n, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(eye_default_out, n, out=out)
-    out._array = _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array)
+    set_array(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -576,7 +576,7 @@ def eye_m_out(n, m, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(eye_m_out, n, m, out=out)
-    out._array = _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array)
+    set_array(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -974,7 +974,11 @@ def clone(input, *, memory_format=None):
     except AttributeError:
         return raise_bad_argument(clone, input, memory_format=memory_format)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.CloneBackward0((edge,))
     return wrap(_clone_kernels[type(input_array)](input_array, memory_format), node)
 
@@ -1001,7 +1005,7 @@ def copy_(input, src, non_blocking=False):
     node = None
     if (
         (input._edge is not None or src._edge is not None)
-        and thread.grad_enabled
+        and (state.grad_everywhere or thread.grad_enabled)
         and (input.is_floating_point() or input.is_complex())
     ):
         input_edge = input._edge or edge_of(input)
@@ -1052,7 +1056,7 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
     node = None
     if (
         input._edge is not None
-        and thread.grad_enabled
+        and (state.grad_everywhere or thread.grad_enabled)
         and (dtype is None or dtype.is_floating_point or dtype.is_complex)
         and (edge := input._edge or edge_of(input))
     ):
@@ -1194,7 +1198,11 @@ def fill_Scalar(input, value):
     except AttributeError:
         return raise_bad_argument(fill_Scalar, input, value)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.FillBackward0((edge,))
     return wrap(_fill_Scalar_kernels[type(input_array)](input_array, value), node)
 
@@ -1210,7 +1218,11 @@ def fill__Scalar(input, value):
     except AttributeError:
         return raise_bad_argument(fill__Scalar, input, value)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.FillBackward0((edge,))
     _fill_Scalar_kernels[type(input_array)](input_array, value, out=input_array)
@@ -1233,7 +1245,7 @@ def fill_Tensor(input, value):
     except AttributeError:
         return raise_bad_argument(fill_Tensor, input, value)
     node = None
-    if (input._edge is not None or value._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or value._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         value_edge = value._edge or edge_of(value)
         if input_edge or value_edge:
@@ -1265,7 +1277,7 @@ def fill__Tensor(input, value):
     except AttributeError:
         return raise_bad_argument(fill__Tensor, input, value)
     node = None
-    if (input._edge is not None or value._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or value._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         value_edge = value._edge or edge_of(value)
         if input_edge or value_edge:
@@ -1304,7 +1316,11 @@ def zero_(input):
     except AttributeError:
         return raise_bad_argument(zero_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ZeroBackward0((edge,))
     _zero__kernels[type(input_array)](input_array)
@@ -1329,7 +1345,7 @@ def complex(real, imag, *, out=None):
     except AttributeError:
         return raise_bad_argument(complex, real, imag, out=out)
     node = None
-    if (real._edge is not None or imag._edge is not None) and thread.grad_enabled:
+    if (real._edge is not None or imag._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         real_edge = real._edge or edge_of(real)
         imag_edge = imag._edge or edge_of(imag)
         if real_edge or imag_edge:
@@ -1348,7 +1364,7 @@ def complex_out(real, imag, *, out):
     except AttributeError:
         return raise_bad_argument(complex_out, real, imag, out=out)
     refuse_grad("complex", real, imag, out)
-    out._array = _complex_kernels[type(real_array)](real_array, imag_array, out=out_array)
+    set_array(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
     mark_written(out)
     return out
 

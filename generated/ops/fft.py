@@ -11,7 +11,7 @@ from mindtorch.dispatch.arguments import bool_of, explained, int_of, ints_of, ra
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap
+from mindtorch.tensor import Tensor, set_array, wrap
 
 __fft_c2c_kernels = kernel_table("_fft_c2c")
 
@@ -33,7 +33,11 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
     except AttributeError:
         return raise_bad_argument(_fft_c2c, input, dim, normalization, forward, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.FftC2CBackward0((edge,))
         node.dim = dim
         node.normalization = normalization
@@ -60,7 +64,7 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
     except AttributeError:
         return raise_bad_argument(_fft_c2c_out, input, dim, normalization, forward, out=out)
     refuse_grad("_fft_c2c", input, out)
-    out._array = __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array)
+    set_array(out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array))
     mark_written(out)
     return out
 
@@ -85,7 +89,11 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
     except AttributeError:
         return raise_bad_argument(_fft_r2c, input, dim, normalization, onesided, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.FftR2CBackward0((edge,))
         node.dim = dim
         node.normalization = normalization
@@ -113,7 +121,7 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
     except AttributeError:
         return raise_bad_argument(_fft_r2c_out, input, dim, normalization, onesided, out=out)
     refuse_grad("_fft_r2c", input, out)
-    out._array = __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
+    set_array(out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array))
     mark_written(out)
     return out
 
@@ -138,7 +146,11 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
     except AttributeError:
         return raise_bad_argument(_fft_c2r, input, dim, normalization, last_dim_size, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.FftC2RBackward0((edge,))
         node.dim = dim
         node.normalization = normalization
@@ -164,7 +176,7 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
     except AttributeError:
         return raise_bad_argument(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
     refuse_grad("_fft_c2r", input, out)
-    out._array = __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
+    set_array(out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array))
     mark_written(out)
     return out
 

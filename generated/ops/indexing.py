@@ -24,7 +24,7 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.errors import empty_tensor_list
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, WrappedNumber, as_operand, wrap
+from mindtorch.tensor import Tensor, WrappedNumber, as_operand, set_array, wrap
 
 _index_kernels = kernel_table("index.Tensor")
 
@@ -43,10 +43,14 @@ def index(input, indices, *, out=None):
     except (AttributeError, TypeError):
         return raise_bad_argument(index, input, indices, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.IndexBackward0((edge,))
         node.self_shape = input_array.shape
-        node.indices_saved = [None if tensor is None else save(tensor) for tensor in indices]
+        node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
     return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
 
 
@@ -63,7 +67,7 @@ def index_out(input, indices, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(index_out, input, indices, out=out)
     refuse_grad("index", input, out)
-    out._array = _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array)
+    set_array(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
     mark_written(out)
     return out
 
@@ -86,13 +90,13 @@ def index_put(input, indices, values, accumulate=False):
     except (AttributeError, TypeError):
         return raise_bad_argument(index_put, input, indices, values, accumulate)
     node = None
-    if (input._edge is not None or values._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or values._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         values_edge = values._edge or edge_of(values)
         if input_edge or values_edge:
             node = nodes.IndexPutBackward0((input_edge, values_edge))
-            node.indices_saved = [None if tensor is None else save(tensor) for tensor in indices]
             node.accumulate = accumulate
+            node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
     return wrap(_index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate), node)
 
 
@@ -111,14 +115,14 @@ def index_put_(input, indices, values, accumulate=False):
     except (AttributeError, TypeError):
         return raise_bad_argument(index_put_, input, indices, values, accumulate)
     node = None
-    if (input._edge is not None or values._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or values._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         values_edge = values._edge or edge_of(values)
         if input_edge or values_edge:
             check_inplace(input)
             node = nodes.IndexPutBackward0((input_edge, values_edge))
-            node.indices_saved = [None if tensor is None else save(tensor) for tensor in indices]
             node.accumulate = accumulate
+            node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
     _index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate, out=input_array)
     mark_written(input)
     if node is not None:
@@ -143,11 +147,15 @@ def index_select(input, dim, index, *, out=None):
     except AttributeError:
         return raise_bad_argument(index_select, input, dim, index, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.IndexSelectBackward0((edge,))
         node.self_shape = input_array.shape
         node.dim = dim
-        node.index_saved = save(index)
+        node.kept = (save(index),)
     return wrap(_index_select_kernels[type(input_array)](input_array, dim, index_array), node)
 
 
@@ -164,7 +172,7 @@ def index_select_out(input, dim, index, *, out):
     except AttributeError:
         return raise_bad_argument(index_select_out, input, dim, index, out=out)
     refuse_grad("index_select", input, out)
-    out._array = _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array)
+    set_array(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
     mark_written(out)
     return out
 
@@ -189,15 +197,14 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     except AttributeError:
         return raise_bad_argument(index_add, input, dim, index, source, alpha=alpha, out=out)
     node = None
-    if (input._edge is not None or source._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
             node = nodes.IndexAddBackward0((input_edge, source_edge))
             node.dim = dim
             node.alpha = alpha
-            if source_edge:
-                node.index_saved = save(index)
+            node.kept = (save(index) if source_edge else None,)
     return wrap(_index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha), node)
 
 
@@ -216,7 +223,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
     except AttributeError:
         return raise_bad_argument(index_add_, input, dim, index, source, alpha=alpha)
     node = None
-    if (input._edge is not None or source._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
@@ -224,8 +231,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
             node = nodes.IndexAddBackward0((input_edge, source_edge))
             node.dim = dim
             node.alpha = alpha
-            if source_edge:
-                node.index_saved = save(index)
+            node.kept = (save(index) if source_edge else None,)
     _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=input_array)
     mark_written(input)
     if node is not None:
@@ -249,8 +255,8 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(index_add_out, input, dim, index, source, alpha=alpha, out=out)
     refuse_grad("index_add", input, source, out)
-    out._array = _index_add_kernels[type(input_array)](
-        input_array, dim, index_array, source_array, alpha, out=out_array
+    set_array(
+        out, _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=out_array)
     )
     mark_written(out)
     return out
@@ -275,11 +281,15 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     except AttributeError:
         return raise_bad_argument(gather, input, dim, index, sparse_grad=sparse_grad, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.GatherBackward0((edge,))
         node.self_shape = input_array.shape
         node.dim = dim
-        node.index_saved = save(index)
+        node.kept = (save(index),)
     return wrap(_gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad), node)
 
 
@@ -298,7 +308,7 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
     except AttributeError:
         return raise_bad_argument(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
     refuse_grad("gather", input, out)
-    out._array = _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array)
+    set_array(out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array))
     mark_written(out)
     return out
 
@@ -321,13 +331,13 @@ def scatter_src(input, dim, index, src, *, out=None):
     except AttributeError:
         return raise_bad_argument(scatter_src, input, dim, index, src, out=out)
     node = None
-    if (input._edge is not None or src._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.ScatterBackward0((input_edge, src_edge))
             node.dim = dim
-            node.index_saved = save(index)
+            node.kept = (save(index),)
     return wrap(_scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
 
 
@@ -344,14 +354,14 @@ def scatter__src(input, dim, index, src):
     except AttributeError:
         return raise_bad_argument(scatter__src, input, dim, index, src)
     node = None
-    if (input._edge is not None or src._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
             node = nodes.ScatterBackward0((input_edge, src_edge))
             node.dim = dim
-            node.index_saved = save(index)
+            node.kept = (save(index),)
     _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -373,7 +383,7 @@ def scatter_src_out(input, dim, index, src, *, out):
     except AttributeError:
         return raise_bad_argument(scatter_src_out, input, dim, index, src, out=out)
     refuse_grad("scatter", input, src, out)
-    out._array = _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
+    set_array(out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array))
     mark_written(out)
     return out
 
@@ -397,10 +407,14 @@ def scatter_value(input, dim, index, value, *, out=None):
     except AttributeError:
         return raise_bad_argument(scatter_value, input, dim, index, value, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ScatterBackward1((edge,))
         node.dim = dim
-        node.index_saved = save(index)
+        node.kept = (save(index),)
     return wrap(_scatter_value_kernels[type(input_array)](input_array, dim, index_array, value), node)
 
 
@@ -436,11 +450,15 @@ def scatter__value(input, dim, index, value):
     except AttributeError:
         return raise_bad_argument(scatter__value, input, dim, index, value)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ScatterBackward1((edge,))
         node.dim = dim
-        node.index_saved = save(index)
+        node.kept = (save(index),)
     _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=input_array)
     mark_written(input)
     if node is not None:
@@ -479,7 +497,7 @@ def scatter_value_out(input, dim, index, value, *, out):
     except AttributeError:
         return raise_bad_argument(scatter_value_out, input, dim, index, value, out=out)
     refuse_grad("scatter", input, out)
-    out._array = _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
+    set_array(out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array))
     mark_written(out)
     return out
 
@@ -502,14 +520,13 @@ def scatter_add(input, dim, index, src, *, out=None):
     except AttributeError:
         return raise_bad_argument(scatter_add, input, dim, index, src, out=out)
     node = None
-    if (input._edge is not None or src._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.ScatterAddBackward0((input_edge, src_edge))
             node.dim = dim
-            if src_edge:
-                node.index_saved = save(index)
+            node.kept = (save(index) if src_edge else None,)
     return wrap(_scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
 
 
@@ -526,15 +543,14 @@ def scatter_add_(input, dim, index, src):
     except AttributeError:
         return raise_bad_argument(scatter_add_, input, dim, index, src)
     node = None
-    if (input._edge is not None or src._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
             node = nodes.ScatterAddBackward0((input_edge, src_edge))
             node.dim = dim
-            if src_edge:
-                node.index_saved = save(index)
+            node.kept = (save(index) if src_edge else None,)
     _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -556,7 +572,7 @@ def scatter_add_out(input, dim, index, src, *, out):
     except AttributeError:
         return raise_bad_argument(scatter_add_out, input, dim, index, src, out=out)
     refuse_grad("scatter_add", input, src, out)
-    out._array = _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
+    set_array(out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array))
     mark_written(out)
     return out
 
@@ -576,10 +592,14 @@ def masked_select(input, mask, *, out=None):
     except AttributeError:
         return raise_bad_argument(masked_select, input, mask, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.MaskedSelectBackward0((edge,))
         node.self_shape = input_array.shape
-        node.mask_saved = save(mask)
+        node.kept = (save(mask),)
     return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
 
 
@@ -594,7 +614,7 @@ def masked_select_out(input, mask, *, out):
     except AttributeError:
         return raise_bad_argument(masked_select_out, input, mask, out=out)
     refuse_grad("masked_select", input, out)
-    out._array = _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array)
+    set_array(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
     mark_written(out)
     return out
 
@@ -613,13 +633,13 @@ def masked_scatter(input, mask, source):
     except AttributeError:
         return raise_bad_argument(masked_scatter, input, mask, source)
     node = None
-    if (input._edge is not None or source._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
             node = nodes.MaskedScatterBackward0((input_edge, source_edge))
-            node.mask_saved = save(mask)
             node.source_shape = source_array.shape
+            node.kept = (save(mask),)
     return wrap(_masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array), node)
 
 
@@ -634,14 +654,14 @@ def masked_scatter_(input, mask, source):
     except AttributeError:
         return raise_bad_argument(masked_scatter_, input, mask, source)
     node = None
-    if (input._edge is not None or source._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
             check_inplace(input)
             node = nodes.MaskedScatterBackward0((input_edge, source_edge))
-            node.mask_saved = save(mask)
             node.source_shape = source_array.shape
+            node.kept = (save(mask),)
     _masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -674,7 +694,7 @@ def nonzero_out(input, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(nonzero_out, input, out=out)
-    out._array = _nonzero_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -701,7 +721,7 @@ def cat(tensors, dim=0, *, out=None, axis=None):
     except (AttributeError, TypeError):
         return raise_bad_argument(cat, tensors, dim, out=out)
     node = None
-    if thread.grad_enabled:
+    if state.grad_everywhere or thread.grad_enabled:
         tensors_edges = edges_of(tensors)
         if builtins.any(tensors_edges):
             node = nodes.CatBackward0(tensors_edges)
@@ -726,7 +746,7 @@ def cat_out(tensors, dim=0, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(cat_out, tensors, dim, out=out)
     refuse_grad("cat", *tensors, out)
-    out._array = _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array)
+    set_array(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
     mark_written(out)
     return out
 
@@ -753,7 +773,7 @@ def stack(tensors, dim=0, *, out=None, axis=None):
     except (AttributeError, TypeError):
         return raise_bad_argument(stack, tensors, dim, out=out)
     node = None
-    if thread.grad_enabled:
+    if state.grad_everywhere or thread.grad_enabled:
         tensors_edges = edges_of(tensors)
         if builtins.any(tensors_edges):
             node = nodes.StackBackward0(tensors_edges)
@@ -777,7 +797,7 @@ def stack_out(tensors, dim=0, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(stack_out, tensors, dim, out=out)
     refuse_grad("stack", *tensors, out)
-    out._array = _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array)
+    set_array(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
     mark_written(out)
     return out
 
@@ -850,7 +870,11 @@ def repeat(input, repeats, *more_repeats):
     except AttributeError:
         return raise_bad_argument(repeat, input, repeats, *more_repeats)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.RepeatBackward0((edge,))
         node.repeats = repeats
         node.self_shape = input_array.shape
@@ -876,7 +900,11 @@ def flip(input, dims, *more_dims):
     except AttributeError:
         return raise_bad_argument(flip, input, dims, *more_dims)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.FlipBackward0((edge,))
         node.dims = dims
     try:
@@ -907,7 +935,11 @@ def roll(input, shifts, dims=()):
     except AttributeError:
         return raise_bad_argument(roll, input, shifts, dims)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.RollBackward0((edge,))
         node.shifts = shifts
         node.dims = dims
@@ -933,7 +965,11 @@ def tril(input, diagonal=0, *, out=None):
     except AttributeError:
         return raise_bad_argument(tril, input, diagonal, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.TrilBackward0((edge,))
         node.diagonal = diagonal
     return wrap(_tril_kernels[type(input_array)](input_array, diagonal), node)
@@ -950,7 +986,11 @@ def tril_(input, diagonal=0):
     except AttributeError:
         return raise_bad_argument(tril_, input, diagonal)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.TrilBackward0((edge,))
         node.diagonal = diagonal
@@ -973,7 +1013,7 @@ def tril_out(input, diagonal=0, *, out):
     except AttributeError:
         return raise_bad_argument(tril_out, input, diagonal, out=out)
     refuse_grad("tril", input, out)
-    out._array = _tril_kernels[type(input_array)](input_array, diagonal, out=out_array)
+    set_array(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
     mark_written(out)
     return out
 
@@ -994,7 +1034,11 @@ def triu(input, diagonal=0, *, out=None):
     except AttributeError:
         return raise_bad_argument(triu, input, diagonal, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.TriuBackward0((edge,))
         node.diagonal = diagonal
     return wrap(_triu_kernels[type(input_array)](input_array, diagonal), node)
@@ -1011,7 +1055,11 @@ def triu_(input, diagonal=0):
     except AttributeError:
         return raise_bad_argument(triu_, input, diagonal)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.TriuBackward0((edge,))
         node.diagonal = diagonal
@@ -1034,7 +1082,7 @@ def triu_out(input, diagonal=0, *, out):
     except AttributeError:
         return raise_bad_argument(triu_out, input, diagonal, out=out)
     refuse_grad("triu", input, out)
-    out._array = _triu_kernels[type(input_array)](input_array, diagonal, out=out_array)
+    set_array(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
     mark_written(out)
     return out
 
@@ -1084,7 +1132,11 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     except AttributeError:
         return raise_bad_argument(diag_embed, input, offset, dim1, dim2)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.DiagEmbedBackward0((edge,))
         node.offset = offset
         node.dim1 = dim1
@@ -1110,7 +1162,11 @@ def select_backward(grad_output, input_sizes, dim, index):
     except AttributeError:
         return raise_bad_argument(select_backward, grad_output, input_sizes, dim, index)
     node = None
-    if grad_output._edge is not None and thread.grad_enabled and (edge := grad_output._edge or edge_of(grad_output)):
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
         node = nodes.SelectBackwardBackward0((edge,))
         node.dim = dim
         node.index = index
@@ -1144,7 +1200,11 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     except AttributeError:
         return raise_bad_argument(slice_backward, grad_output, input_sizes, dim, start, end, step)
     node = None
-    if grad_output._edge is not None and thread.grad_enabled and (edge := grad_output._edge or edge_of(grad_output)):
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
         node = nodes.SliceBackwardBackward0((edge,))
         node.dim = dim
         node.start = start
@@ -1181,7 +1241,11 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     except AttributeError:
         return raise_bad_argument(diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
     node = None
-    if grad_output._edge is not None and thread.grad_enabled and (edge := grad_output._edge or edge_of(grad_output)):
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
         node = nodes.DiagonalBackwardBackward0((edge,))
         node.offset = offset
         node.dim1 = dim1
@@ -1217,7 +1281,11 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     except AttributeError:
         return raise_bad_argument(unfold_backward, grad_in, input_sizes, dim, size, step)
     node = None
-    if grad_in._edge is not None and thread.grad_enabled and (edge := grad_in._edge or edge_of(grad_in)):
+    if (
+        grad_in._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_in._edge or edge_of(grad_in))
+    ):
         node = nodes.UnfoldBackwardBackward0((edge,))
         node.dim = dim
         node.size = size

@@ -9,10 +9,11 @@ from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import linalg as composite
 from mindtorch.dispatch.arguments import explained, int_of, ints_of, raise_bad_argument, scalar_of
+from mindtorch.dispatch.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap
+from mindtorch.tensor import Tensor, set_array, wrap
 
 _mm_kernels = kernel_table("mm")
 
@@ -29,15 +30,12 @@ def mm(input, mat2, *, out=None):
     except AttributeError:
         return raise_bad_argument(mm, input, mat2, out=out)
     node = None
-    if (input._edge is not None or mat2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or mat2._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         mat2_edge = mat2._edge or edge_of(mat2)
         if input_edge or mat2_edge:
             node = nodes.MmBackward0((input_edge, mat2_edge))
-            if input_edge:
-                node.mat2_saved = save(mat2)
-            if mat2_edge:
-                node.self_saved = save(input)
+            node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
     return wrap(_mm_kernels[type(input_array)](input_array, mat2_array), node)
 
 
@@ -52,7 +50,7 @@ def mm_out(input, mat2, *, out):
     except AttributeError:
         return raise_bad_argument(mm_out, input, mat2, out=out)
     refuse_grad("mm", input, mat2, out)
-    out._array = _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array)
+    set_array(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
     mark_written(out)
     return out
 
@@ -72,15 +70,12 @@ def bmm(input, mat2, *, out=None):
     except AttributeError:
         return raise_bad_argument(bmm, input, mat2, out=out)
     node = None
-    if (input._edge is not None or mat2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or mat2._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         mat2_edge = mat2._edge or edge_of(mat2)
         if input_edge or mat2_edge:
             node = nodes.BmmBackward0((input_edge, mat2_edge))
-            if input_edge:
-                node.mat2_saved = save(mat2)
-            if mat2_edge:
-                node.self_saved = save(input)
+            node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
     return wrap(_bmm_kernels[type(input_array)](input_array, mat2_array), node)
 
 
@@ -95,7 +90,7 @@ def bmm_out(input, mat2, *, out):
     except AttributeError:
         return raise_bad_argument(bmm_out, input, mat2, out=out)
     refuse_grad("bmm", input, mat2, out)
-    out._array = _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array)
+    set_array(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
     mark_written(out)
     return out
 
@@ -115,15 +110,12 @@ def mv(input, vec, *, out=None):
     except AttributeError:
         return raise_bad_argument(mv, input, vec, out=out)
     node = None
-    if (input._edge is not None or vec._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or vec._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         vec_edge = vec._edge or edge_of(vec)
         if input_edge or vec_edge:
             node = nodes.MvBackward0((input_edge, vec_edge))
-            if input_edge:
-                node.vec_saved = save(vec)
-            if vec_edge:
-                node.self_saved = save(input)
+            node.kept = (save(vec) if input_edge else None, save(input) if vec_edge else None)
     return wrap(_mv_kernels[type(input_array)](input_array, vec_array), node)
 
 
@@ -138,7 +130,7 @@ def mv_out(input, vec, *, out):
     except AttributeError:
         return raise_bad_argument(mv_out, input, vec, out=out)
     refuse_grad("mv", input, vec, out)
-    out._array = _mv_kernels[type(input_array)](input_array, vec_array, out=out_array)
+    set_array(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
     mark_written(out)
     return out
 
@@ -158,15 +150,12 @@ def dot(input, tensor, *, out=None):
     except AttributeError:
         return raise_bad_argument(dot, input, tensor, out=out)
     node = None
-    if (input._edge is not None or tensor._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or tensor._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         tensor_edge = tensor._edge or edge_of(tensor)
         if input_edge or tensor_edge:
             node = nodes.DotBackward0((input_edge, tensor_edge))
-            if input_edge:
-                node.tensor_saved = save(tensor)
-            if tensor_edge:
-                node.self_saved = save(input)
+            node.kept = (save(tensor) if input_edge else None, save(input) if tensor_edge else None)
     return wrap(_dot_kernels[type(input_array)](input_array, tensor_array), node)
 
 
@@ -181,7 +170,7 @@ def dot_out(input, tensor, *, out):
     except AttributeError:
         return raise_bad_argument(dot_out, input, tensor, out=out)
     refuse_grad("dot", input, tensor, out)
-    out._array = _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array)
+    set_array(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
     mark_written(out)
     return out
 
@@ -216,8 +205,10 @@ def matmul_out(input, other, *, out):
 _addmm_kernels = kernel_table("addmm")
 
 
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    if more:
+        return old_call(addmm, (addmm,), (input, mat1, mat2, *more), {"beta": beta, "alpha": alpha, "out": out})
     if state.interceptors and intercepts(addmm, input, mat1, mat2):
         return call(addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     if out is not None:
@@ -233,7 +224,9 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     except AttributeError:
         return raise_bad_argument(addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     node = None
-    if (input._edge is not None or mat1._edge is not None or mat2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or mat1._edge is not None or mat2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         mat1_edge = mat1._edge or edge_of(mat1)
         mat2_edge = mat2._edge or edge_of(mat2)
@@ -241,15 +234,14 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
             node = nodes.AddmmBackward0((input_edge, mat1_edge, mat2_edge))
             node.beta = beta
             node.alpha = alpha
-            if mat1_edge:
-                node.mat2_saved = save(mat2)
-            if mat2_edge:
-                node.mat1_saved = save(mat1)
+            node.kept = (save(mat2) if mat1_edge else None, save(mat1) if mat2_edge else None)
     return wrap(_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node)
 
 
-def addmm_(input, mat1, mat2, *, beta=1, alpha=1):
+def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
     """addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    if more:
+        return old_call(addmm_, (addmm_,), (input, mat1, mat2, *more), {"beta": beta, "alpha": alpha})
     if state.interceptors and intercepts(addmm_, input, mat1, mat2):
         return call(addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
     if type(beta) is not int and type(beta) is not float:
@@ -263,7 +255,9 @@ def addmm_(input, mat1, mat2, *, beta=1, alpha=1):
     except AttributeError:
         return raise_bad_argument(addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
     node = None
-    if (input._edge is not None or mat1._edge is not None or mat2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or mat1._edge is not None or mat2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         mat1_edge = mat1._edge or edge_of(mat1)
         mat2_edge = mat2._edge or edge_of(mat2)
@@ -272,10 +266,7 @@ def addmm_(input, mat1, mat2, *, beta=1, alpha=1):
             node = nodes.AddmmBackward0((input_edge, mat1_edge, mat2_edge))
             node.beta = beta
             node.alpha = alpha
-            if mat1_edge:
-                node.mat2_saved = save(mat2)
-            if mat2_edge:
-                node.mat1_saved = save(mat1)
+            node.kept = (save(mat2) if mat1_edge else None, save(mat1) if mat2_edge else None)
     _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=input_array)
     mark_written(input)
     if node is not None:
@@ -299,7 +290,7 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     refuse_grad("addmm", input, mat1, mat2, out)
-    out._array = _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
+    set_array(out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array))
     mark_written(out)
     return out
 
@@ -307,8 +298,10 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
 _baddbmm_kernels = kernel_table("baddbmm")
 
 
-def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    if more:
+        return old_call(baddbmm, (baddbmm,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha, "out": out})
     if state.interceptors and intercepts(baddbmm, input, batch1, batch2):
         return call(baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     if out is not None:
@@ -324,7 +317,9 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     except AttributeError:
         return raise_bad_argument(baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     node = None
-    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         batch1_edge = batch1._edge or edge_of(batch1)
         batch2_edge = batch2._edge or edge_of(batch2)
@@ -332,15 +327,14 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
             node = nodes.BaddbmmBackward0((input_edge, batch1_edge, batch2_edge))
             node.beta = beta
             node.alpha = alpha
-            if batch1_edge:
-                node.batch2_saved = save(batch2)
-            if batch2_edge:
-                node.batch1_saved = save(batch1)
+            node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
     return wrap(_baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
 
 
-def baddbmm_(input, batch1, batch2, *, beta=1, alpha=1):
+def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
     """baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    if more:
+        return old_call(baddbmm_, (baddbmm_,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha})
     if state.interceptors and intercepts(baddbmm_, input, batch1, batch2):
         return call(baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     if type(beta) is not int and type(beta) is not float:
@@ -354,7 +348,9 @@ def baddbmm_(input, batch1, batch2, *, beta=1, alpha=1):
     except AttributeError:
         return raise_bad_argument(baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     node = None
-    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         batch1_edge = batch1._edge or edge_of(batch1)
         batch2_edge = batch2._edge or edge_of(batch2)
@@ -363,10 +359,7 @@ def baddbmm_(input, batch1, batch2, *, beta=1, alpha=1):
             node = nodes.BaddbmmBackward0((input_edge, batch1_edge, batch2_edge))
             node.beta = beta
             node.alpha = alpha
-            if batch1_edge:
-                node.batch2_saved = save(batch2)
-            if batch2_edge:
-                node.batch1_saved = save(batch1)
+            node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
     _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
     mark_written(input)
     if node is not None:
@@ -390,8 +383,8 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     refuse_grad("baddbmm", input, batch1, batch2, out)
-    out._array = _baddbmm_kernels[type(input_array)](
-        input_array, batch1_array, batch2_array, beta, alpha, out=out_array
+    set_array(
+        out, _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
     )
     mark_written(out)
     return out

@@ -13,7 +13,7 @@ from mindtorch.dispatch.arguments import bool_of, float_of, int_of, raise_bad_ar
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap
+from mindtorch.tensor import Tensor, set_array, wrap
 
 _nll_loss_forward_kernels = kernel_table("nll_loss_forward")
 
@@ -35,21 +35,22 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
     except AttributeError:
         return raise_bad_argument(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.NllLossBackward0((edge,))
-        node.self_saved = save(input)
-        node.target_saved = save(target)
         node.reduction = reduction
         node.ignore_index = ignore_index
-        if weight is not None:
-            node.weight_saved = save(weight)
+        node.kept = (save(input), save(target), save(weight) if weight is not None else None)
     output_array, total_weight_array = _nll_loss_forward_kernels[type(input_array)](
         input_array, target_array, weight_array, reduction, ignore_index
     )
     output = wrap(output_array, node)
     total_weight = wrap(total_weight_array)
     if node is not None:
-        node.total_weight_saved = save(total_weight)
+        node.kept += (save(total_weight),)
     return return_types.nll_loss_forward((output, total_weight))
 
 
@@ -75,7 +76,7 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
         input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        tensor._array = tensor_array
+        set_array(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -106,17 +107,17 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
             nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.NllLossBackwardBackward0((grad_output_edge, input_edge))
             node.reduction = reduction
             node.ignore_index = ignore_index
-            if grad_output_edge:
-                node.target_saved = save(target)
-            if grad_output_edge and weight is not None:
-                node.weight_saved = save(weight)
+            node.kept = (
+                save(target) if grad_output_edge else None,
+                save(weight) if grad_output_edge and weight is not None else None,
+            )
     return wrap(
         _nll_loss_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
@@ -147,15 +148,18 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
             nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     refuse_grad("nll_loss_backward", grad_output, input, out)
-    out._array = _nll_loss_backward_kernels[type(grad_output_array)](
-        grad_output_array,
-        input_array,
-        target_array,
-        weight_array,
-        reduction,
-        ignore_index,
-        total_weight_array,
-        out=out_array,
+    set_array(
+        out,
+        _nll_loss_backward_kernels[type(grad_output_array)](
+            grad_output_array,
+            input_array,
+            target_array,
+            weight_array,
+            reduction,
+            ignore_index,
+            total_weight_array,
+            out=out_array,
+        ),
     )
     mark_written(out)
     return out
@@ -220,21 +224,22 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
     except AttributeError:
         return raise_bad_argument(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.NllLoss2DBackward0((edge,))
-        node.self_saved = save(input)
-        node.target_saved = save(target)
         node.reduction = reduction
         node.ignore_index = ignore_index
-        if weight is not None:
-            node.weight_saved = save(weight)
+        node.kept = (save(input), save(target), save(weight) if weight is not None else None)
     output_array, total_weight_array = _nll_loss2d_forward_kernels[type(input_array)](
         input_array, target_array, weight_array, reduction, ignore_index
     )
     output = wrap(output_array, node)
     total_weight = wrap(total_weight_array)
     if node is not None:
-        node.total_weight_saved = save(total_weight)
+        node.kept += (save(total_weight),)
     return return_types.nll_loss2d_forward((output, total_weight))
 
 
@@ -260,7 +265,7 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
         input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        tensor._array = tensor_array
+        set_array(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -293,17 +298,17 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
             nll_loss2d_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.NllLoss2DBackwardBackward0((grad_output_edge, input_edge))
             node.reduction = reduction
             node.ignore_index = ignore_index
-            if grad_output_edge:
-                node.target_saved = save(target)
-            if grad_output_edge and weight is not None:
-                node.weight_saved = save(weight)
+            node.kept = (
+                save(target) if grad_output_edge else None,
+                save(weight) if grad_output_edge and weight is not None else None,
+            )
     return wrap(
         _nll_loss2d_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
@@ -336,15 +341,18 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
             nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     refuse_grad("nll_loss2d_backward", grad_output, input, out)
-    out._array = _nll_loss2d_backward_kernels[type(grad_output_array)](
-        grad_output_array,
-        input_array,
-        target_array,
-        weight_array,
-        reduction,
-        ignore_index,
-        total_weight_array,
-        out=out_array,
+    set_array(
+        out,
+        _nll_loss2d_backward_kernels[type(grad_output_array)](
+            grad_output_array,
+            input_array,
+            target_array,
+            weight_array,
+            reduction,
+            ignore_index,
+            total_weight_array,
+            out=out_array,
+        ),
     )
     mark_written(out)
     return out
@@ -442,14 +450,13 @@ def mse_loss(input, target, reduction=1, *, out=None):
     except AttributeError:
         return raise_bad_argument(mse_loss, input, target, reduction, out=out)
     node = None
-    if (input._edge is not None or target._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or target._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         if input_edge or target_edge:
             node = nodes.MseLossBackward0((input_edge, target_edge))
-            node.self_saved = save(input)
-            node.target_saved = save(target)
             node.reduction = reduction
+            node.kept = (save(input), save(target))
     return wrap(_mse_loss_kernels[type(input_array)](input_array, target_array, reduction), node)
 
 
@@ -466,7 +473,7 @@ def mse_loss_out(input, target, reduction=1, *, out):
     except AttributeError:
         return raise_bad_argument(mse_loss_out, input, target, reduction, out=out)
     refuse_grad("mse_loss", input, target, out)
-    out._array = _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array)
+    set_array(out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array))
     mark_written(out)
     return out
 
@@ -489,18 +496,20 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     except AttributeError:
         return raise_bad_argument(mse_loss_backward, grad_output, input, target, reduction, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None or target._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None or target._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         if grad_output_edge or input_edge or target_edge:
             node = nodes.MseLossBackwardBackward0((grad_output_edge, input_edge, target_edge))
             node.reduction = reduction
-            if grad_output_edge:
-                node.self_saved = save(input)
-                node.target_saved = save(target)
-            if input_edge or target_edge:
-                node.grad_output_saved = save(grad_output)
+            node.kept = (
+                save(input) if grad_output_edge else None,
+                save(target) if grad_output_edge else None,
+                save(grad_output) if (input_edge or target_edge) else None,
+            )
     return wrap(
         _mse_loss_backward_kernels[type(grad_output_array)](grad_output_array, input_array, target_array, reduction),
         node,
@@ -521,8 +530,11 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     except AttributeError:
         return raise_bad_argument(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
     refuse_grad("mse_loss_backward", grad_output, input, target, out)
-    out._array = _mse_loss_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, target_array, reduction, out=out_array
+    set_array(
+        out,
+        _mse_loss_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, target_array, reduction, out=out_array
+        ),
     )
     mark_written(out)
     return out
@@ -560,15 +572,14 @@ def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss, input, target, reduction, beta, out=out)
     node = None
-    if (input._edge is not None or target._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or target._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         if input_edge or target_edge:
             node = nodes.SmoothL1LossBackward0((input_edge, target_edge))
-            node.self_saved = save(input)
-            node.target_saved = save(target)
             node.reduction = reduction
             node.beta = beta
+            node.kept = (save(input), save(target))
     return wrap(_smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta), node)
 
 
@@ -587,7 +598,9 @@ def smooth_l1_loss_out(input, target, reduction=1, beta=1.0, *, out):
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_out, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss", input, target, out)
-    out._array = _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
+    set_array(
+        out, _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -612,18 +625,17 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None or target._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None or target._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         if grad_output_edge or input_edge or target_edge:
             node = nodes.SmoothL1LossBackwardBackward0((grad_output_edge, input_edge, target_edge))
-            node.self_saved = save(input)
-            node.target_saved = save(target)
             node.beta = beta
             node.reduction = reduction
-            if input_edge or target_edge:
-                node.grad_output_saved = save(grad_output)
+            node.kept = (save(input), save(target), save(grad_output) if (input_edge or target_edge) else None)
     return wrap(
         _smooth_l1_loss_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, target_array, reduction, beta
@@ -648,8 +660,11 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
-    out._array = _smooth_l1_loss_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, target_array, reduction, beta, out=out_array
+    set_array(
+        out,
+        _smooth_l1_loss_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, target_array, reduction, beta, out=out_array
+        ),
     )
     mark_written(out)
     return out
@@ -673,21 +688,20 @@ def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy, input, target, weight, reduction, out=out)
     node = None
-    if (
-        input._edge is not None or target._edge is not None or (weight is not None and weight._edge is not None)
-    ) and thread.grad_enabled:
+    if (input._edge is not None or target._edge is not None or (weight is not None and weight._edge is not None)) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         if input_edge or target_edge or weight_edge:
             node = nodes.BinaryCrossEntropyBackward0((input_edge, target_edge, weight_edge))
             node.reduction = reduction
-            if input_edge or target_edge:
-                node.self_saved = save(input)
-            if input_edge:
-                node.target_saved = save(target)
-            if (input_edge or target_edge) and weight is not None:
-                node.weight_saved = save(weight)
+            node.kept = (
+                save(input) if (input_edge or target_edge) else None,
+                save(target) if input_edge else None,
+                save(weight) if (input_edge or target_edge) and weight is not None else None,
+            )
     return wrap(
         _binary_cross_entropy_kernels[type(input_array)](input_array, target_array, weight_array, reduction), node
     )
@@ -707,8 +721,11 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_out, input, target, weight, reduction, out=out)
     refuse_grad("binary_cross_entropy", input, target, weight, out)
-    out._array = _binary_cross_entropy_kernels[type(input_array)](
-        input_array, target_array, weight_array, reduction, out=out_array
+    set_array(
+        out,
+        _binary_cross_entropy_kernels[type(input_array)](
+            input_array, target_array, weight_array, reduction, out=out_array
+        ),
     )
     mark_written(out)
     return out
@@ -738,7 +755,7 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         or input._edge is not None
         or target._edge is not None
         or (weight is not None and weight._edge is not None)
-    ) and thread.grad_enabled:
+    ) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
@@ -746,14 +763,12 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         if grad_output_edge or input_edge or target_edge or weight_edge:
             node = nodes.BinaryCrossEntropyBackwardBackward0((grad_output_edge, input_edge, target_edge, weight_edge))
             node.reduction = reduction
-            if grad_output_edge or input_edge or target_edge:
-                node.self_saved = save(input)
-            if grad_output_edge or input_edge:
-                node.target_saved = save(target)
-            if (grad_output_edge or input_edge or target_edge) and weight is not None:
-                node.weight_saved = save(weight)
-            if input_edge or target_edge:
-                node.grad_output_saved = save(grad_output)
+            node.kept = (
+                save(input) if (grad_output_edge or input_edge or target_edge) else None,
+                save(target) if (grad_output_edge or input_edge) else None,
+                save(weight) if (grad_output_edge or input_edge or target_edge) and weight is not None else None,
+                save(grad_output) if (input_edge or target_edge) else None,
+            )
     return wrap(
         _binary_cross_entropy_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, target_array, weight_array, reduction
@@ -779,8 +794,11 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
             binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out
         )
     refuse_grad("binary_cross_entropy_backward", grad_output, input, target, weight, out)
-    out._array = _binary_cross_entropy_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
+    set_array(
+        out,
+        _binary_cross_entropy_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
+        ),
     )
     mark_written(out)
     return out
@@ -808,7 +826,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         or target._edge is not None
         or (weight is not None and weight._edge is not None)
         or (pos_weight is not None and pos_weight._edge is not None)
-    ) and thread.grad_enabled:
+    ) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
@@ -816,14 +834,12 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         if input_edge or target_edge or weight_edge or pos_weight_edge:
             node = nodes.BinaryCrossEntropyWithLogitsBackward0((input_edge, target_edge, weight_edge, pos_weight_edge))
             node.reduction = reduction
-            if input_edge or target_edge:
-                node.self_saved = save(input)
-            if input_edge:
-                node.target_saved = save(target)
-            if (input_edge or target_edge) and pos_weight is not None:
-                node.pos_weight_saved = save(pos_weight)
-            if (input_edge or target_edge) and weight is not None:
-                node.weight_saved = save(weight)
+            node.kept = (
+                save(input) if (input_edge or target_edge) else None,
+                save(target) if input_edge else None,
+                save(pos_weight) if (input_edge or target_edge) and pos_weight is not None else None,
+                save(weight) if (input_edge or target_edge) and weight is not None else None,
+            )
     return wrap(
         _binary_cross_entropy_with_logits_kernels[type(input_array)](
             input_array, target_array, weight_array, pos_weight_array, reduction

@@ -22,7 +22,7 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap, wrap_output
+from mindtorch.tensor import Tensor, set_array, wrap, wrap_output
 
 _convolution_kernels = kernel_table("convolution")
 
@@ -52,22 +52,21 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
             convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
         )
     node = None
-    if (
-        input._edge is not None or weight._edge is not None or (bias is not None and bias._edge is not None)
-    ) and thread.grad_enabled:
+    if (input._edge is not None or weight._edge is not None or (bias is not None and bias._edge is not None)) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         weight_edge = weight._edge or edge_of(weight)
         bias_edge = None if bias is None else (bias._edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
             node = nodes.ConvolutionBackward0((input_edge, weight_edge, bias_edge))
-            node.input_saved = save(input)
-            node.weight_saved = save(weight)
             node.stride = stride
             node.padding = padding
             node.dilation = dilation
             node.transposed = transposed
             node.output_padding = output_padding
             node.groups = groups
+            node.kept = (save(input), save(weight))
     try:
         return wrap(
             _convolution_kernels[type(input_array)](
@@ -141,21 +140,21 @@ def convolution_backward(
             output_mask,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None or weight._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None or weight._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         weight_edge = weight._edge or edge_of(weight)
         if grad_output_edge or input_edge or weight_edge:
             node = nodes.ConvolutionBackwardBackward0((grad_output_edge, input_edge, weight_edge))
-            node.grad_output_saved = save(grad_output)
-            node.input_saved = save(input)
-            node.weight_saved = save(weight)
             node.stride = stride
             node.padding = padding
             node.dilation = dilation
             node.transposed = transposed
             node.output_padding = output_padding
             node.groups = groups
+            node.kept = (save(grad_output), save(input), save(weight))
     result0_array, result1_array, result2_array = _convolution_backward_kernels[type(grad_output_array)](
         grad_output_array,
         input_array,
@@ -511,21 +510,25 @@ def max_pool2d_with_indices(
             max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.MaxPool2DWithIndicesBackward0((edge,))
-        node.self_saved = save(input)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
         node.dilation = dilation
         node.ceil_mode = ceil_mode
+        node.kept = (save(input),)
     result0_array, result1_array = _max_pool2d_with_indices_kernels[type(input_array)](
         input_array, kernel_size, stride, padding, dilation, ceil_mode
     )
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
-        node.result1_saved = save(result1)
+        node.kept += (save(result1),)
     return result0, result1
 
 
@@ -571,7 +574,7 @@ def max_pool2d_with_indices_out(
         input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        tensor._array = tensor_array
+        set_array(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -636,13 +639,12 @@ def max_pool2d_with_indices_backward(
             out=out,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.MaxPool2DWithIndicesBackwardBackward0((grad_output_edge, input_edge))
-            if grad_output_edge:
-                node.indices_saved = save(indices)
+            node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
             _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
@@ -714,8 +716,19 @@ def max_pool2d_with_indices_backward_out(
             out=out,
         )
     refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
-    out._array = _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array, out=out_array
+    set_array(
+        out,
+        _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
+            grad_output_array,
+            input_array,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices_array,
+            out=out_array,
+        ),
     )
     mark_written(out)
     return out
@@ -771,15 +784,19 @@ def avg_pool2d(
             avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.AvgPool2DBackward0((edge,))
-        node.self_saved = save(input)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
         node.ceil_mode = ceil_mode
         node.count_include_pad = count_include_pad
         node.divisor_override = divisor_override
+        node.kept = (save(input),)
     try:
         return wrap(
             _avg_pool2d_kernels[type(input_array)](
@@ -841,8 +858,11 @@ def avg_pool2d_out(
             avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     refuse_grad("avg_pool2d", input, out)
-    out._array = _avg_pool2d_kernels[type(input_array)](
-        input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
+    set_array(
+        out,
+        _avg_pool2d_kernels[type(input_array)](
+            input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
+        ),
     )
     mark_written(out)
     return out
@@ -907,7 +927,7 @@ def avg_pool2d_backward(
             out=out,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
@@ -995,16 +1015,19 @@ def avg_pool2d_backward_out(
             out=out,
         )
     refuse_grad("avg_pool2d_backward", grad_output, input, out)
-    out._array = _avg_pool2d_backward_kernels[type(grad_output_array)](
-        grad_output_array,
-        input_array,
-        kernel_size,
-        stride,
-        padding,
-        ceil_mode,
-        count_include_pad,
-        divisor_override,
-        out=out_array,
+    set_array(
+        out,
+        _avg_pool2d_backward_kernels[type(grad_output_array)](
+            grad_output_array,
+            input_array,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            out=out_array,
+        ),
     )
     mark_written(out)
     return out
@@ -1075,9 +1098,13 @@ def _adaptive_avg_pool2d(input, output_size, *more_output_size):
     except AttributeError:
         return raise_bad_argument(_adaptive_avg_pool2d, input, output_size, *more_output_size)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.AdaptiveAvgPool2DBackward0((edge,))
-        node.self_saved = save(input)
+        node.kept = (save(input),)
     try:
         return wrap(__adaptive_avg_pool2d_kernels[type(input_array)](input_array, output_size), node)
     except (AttributeError, TypeError) as error:
@@ -1097,7 +1124,7 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
     except AttributeError:
         return raise_bad_argument(_adaptive_avg_pool2d_backward, grad_output, input)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
@@ -1136,21 +1163,20 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         input._edge is not None
         or (weight is not None and weight._edge is not None)
         or (bias is not None and bias._edge is not None)
-    ) and thread.grad_enabled:
+    ) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         bias_edge = None if bias is None else (bias._edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
             node = nodes.NativeBatchNormBackward0((input_edge, weight_edge, bias_edge))
-            node.input_saved = save(input)
             node.training = training
             node.eps = eps
-            if weight is not None:
-                node.weight_saved = save(weight)
-            if running_mean is not None:
-                node.running_mean_saved = save(running_mean)
-            if running_var is not None:
-                node.running_var_saved = save(running_var)
+            node.kept = (
+                save(input),
+                save(weight) if weight is not None else None,
+                save(running_mean) if running_mean is not None else None,
+                save(running_var) if running_var is not None else None,
+            )
     result0_array, result1_array, result2_array = _native_batch_norm_kernels[type(input_array)](
         input_array, weight_array, bias_array, running_mean_array, running_var_array, training, momentum, eps
     )
@@ -1158,8 +1184,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     result1 = wrap(result1_array)
     result2 = wrap(result2_array)
     if node is not None:
-        node.result1_saved = save(result1)
-        node.result2_saved = save(result2)
+        node.kept += (save(result1), save(result2))
     return result0, result1, result2
 
 
@@ -1203,7 +1228,7 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
         out=out_arrays,
     )
     for tensor, tensor_array in zip(out, arrays):
-        tensor._array = tensor_array
+        set_array(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -1260,26 +1285,23 @@ def native_batch_norm_backward(
     node = None
     if (
         grad_out._edge is not None or input._edge is not None or (weight is not None and weight._edge is not None)
-    ) and thread.grad_enabled:
+    ) and (state.grad_everywhere or thread.grad_enabled):
         grad_out_edge = grad_out._edge or edge_of(grad_out)
         input_edge = input._edge or edge_of(input)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         if grad_out_edge or input_edge or weight_edge:
             node = nodes.NativeBatchNormBackwardBackward0((grad_out_edge, input_edge, weight_edge))
-            node.grad_out_saved = save(grad_out)
-            node.input_saved = save(input)
             node.train = train
             node.eps = eps
-            if weight is not None:
-                node.weight_saved = save(weight)
-            if running_mean is not None:
-                node.running_mean_saved = save(running_mean)
-            if running_var is not None:
-                node.running_var_saved = save(running_var)
-            if save_mean is not None:
-                node.save_mean_saved = save(save_mean)
-            if save_invstd is not None:
-                node.save_invstd_saved = save(save_invstd)
+            node.kept = (
+                save(grad_out),
+                save(input),
+                save(weight) if weight is not None else None,
+                save(running_mean) if running_mean is not None else None,
+                save(running_var) if running_var is not None else None,
+                save(save_mean) if save_mean is not None else None,
+                save(save_invstd) if save_invstd is not None else None,
+            )
     result0_array, result1_array, result2_array = _native_batch_norm_backward_kernels[type(grad_out_array)](
         grad_out_array,
         input_array,
@@ -1355,18 +1377,18 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
         input._edge is not None
         or (weight is not None and weight._edge is not None)
         or (bias is not None and bias._edge is not None)
-    ) and thread.grad_enabled:
+    ) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         bias_edge = None if bias is None else (bias._edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
             node = nodes.NativeLayerNormBackward0((input_edge, weight_edge, bias_edge))
-            node.input_saved = save(input)
             node.normalized_shape = normalized_shape
-            if weight is not None:
-                node.weight_saved = save(weight)
-            if bias is not None:
-                node.bias_saved = save(bias)
+            node.kept = (
+                save(input),
+                save(weight) if weight is not None else None,
+                save(bias) if bias is not None else None,
+            )
     result0_array, result1_array, result2_array = _native_layer_norm_kernels[type(input_array)](
         input_array, normalized_shape, weight_array, bias_array, eps
     )
@@ -1374,8 +1396,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     result1 = wrap(result1_array)
     result2 = wrap(result2_array)
     if node is not None:
-        node.result1_saved = save(result1)
-        node.result2_saved = save(result2)
+        node.kept += (save(result1), save(result2))
     return result0, result1, result2
 
 
@@ -1404,19 +1425,20 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
     node = None
     if (
         grad_out._edge is not None or input._edge is not None or (weight is not None and weight._edge is not None)
-    ) and thread.grad_enabled:
+    ) and (state.grad_everywhere or thread.grad_enabled):
         grad_out_edge = grad_out._edge or edge_of(grad_out)
         input_edge = input._edge or edge_of(input)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         if grad_out_edge or input_edge or weight_edge:
             node = nodes.NativeLayerNormBackwardBackward0((grad_out_edge, input_edge, weight_edge))
-            node.grad_out_saved = save(grad_out)
-            node.input_saved = save(input)
-            node.mean_saved = save(mean)
-            node.rstd_saved = save(rstd)
             node.normalized_shape = normalized_shape
-            if weight is not None:
-                node.weight_saved = save(weight)
+            node.kept = (
+                save(grad_out),
+                save(input),
+                save(weight) if weight is not None else None,
+                save(mean),
+                save(rstd),
+            )
     result0_array, result1_array, result2_array = _native_layer_norm_backward_kernels[type(grad_out_array)](
         grad_out_array, input_array, normalized_shape, mean_array, rstd_array, weight_array, bias_array, output_mask
     )
@@ -1469,12 +1491,16 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     except AttributeError:
         return raise_bad_argument(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     node = None
-    if weight._edge is not None and thread.grad_enabled and (edge := weight._edge or edge_of(weight)):
+    if (
+        weight._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := weight._edge or edge_of(weight))
+    ):
         node = nodes.EmbeddingBackward0((edge,))
-        node.indices_saved = save(indices)
         node.weight_shape = weight_array.shape
         node.padding_idx = padding_idx
         node.scale_grad_by_freq = scale_grad_by_freq
+        node.kept = (save(indices),)
     return wrap(
         _embedding_kernels[type(weight_array)](weight_array, indices_array, padding_idx, scale_grad_by_freq, sparse),
         node,
@@ -1502,10 +1528,14 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
             embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
     node = None
-    if grad_output._edge is not None and thread.grad_enabled and (edge := grad_output._edge or edge_of(grad_output)):
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
         node = nodes.EmbeddingDenseBackwardBackward0((edge,))
-        node.indices_saved = save(indices)
         node.padding_idx = padding_idx
+        node.kept = (save(indices),)
     return wrap(
         _embedding_dense_backward_kernels[type(grad_output_array)](
             grad_output_array, indices_array, num_weights, padding_idx, scale_grad_by_freq
@@ -1556,14 +1586,18 @@ def native_dropout(input, p, train):
     except AttributeError:
         return raise_bad_argument(native_dropout, input, p, train)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.NativeDropoutBackward0((edge,))
         node.p = p
     result0_array, result1_array = _native_dropout_kernels[type(input_array)](input_array, p, train)
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
-        node.result1_saved = save(result1)
+        node.kept = (save(result1),)
     return result0, result1
 
 
@@ -1583,7 +1617,11 @@ def constant_pad_nd(input, pad, value=0):
     except AttributeError:
         return raise_bad_argument(constant_pad_nd, input, pad, value)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ConstantPadNdBackward0((edge,))
         node.pad = pad
     try:

@@ -18,16 +18,20 @@ from mindtorch.dispatch.arguments import (
     raise_no_overload,
     scalar_of,
 )
+from mindtorch.dispatch.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.kinds import common_kind, kind_of
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap
+from mindtorch.tensor import Tensor, as_operand, set_array, wrap
 
 _add_kernels = kernel_table("add.Tensor")
 
 
-def add(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
+def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    if more:
+        return old_call(add, (add,), (input, other, *more), {"alpha": alpha, "out": out})
     if state.interceptors and intercepts(add, input, other):
         return call(add, input, other, alpha=alpha, out=out)
     if out is not None:
@@ -44,18 +48,23 @@ def add(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(add, _reject, input, other, alpha=alpha, out=out)
     other_array = other._array
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.AddBackward0((input_edge, other_edge))
             node.alpha = alpha
-    return wrap(_add_kernels[type(input_array)](input_array, other_array, alpha), node)
+    return wrap(_add_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
 
 
-def add_(input, other, *, alpha=1, _reject=raise_bad_argument):
+def add_(input, other, *more, alpha=1, _reject=raise_bad_argument):
     """add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
+    if more:
+        return old_call(add_, (add_,), (input, other, *more), {"alpha": alpha})
     if state.interceptors and intercepts(add_, input, other):
         return call(add_, input, other, alpha=alpha)
     if type(other) is not Tensor:
@@ -71,7 +80,7 @@ def add_(input, other, *, alpha=1, _reject=raise_bad_argument):
         return _reject(add_, input, other, alpha=alpha)
     other_array = other._array
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -103,7 +112,7 @@ def add_out(input, other, *, alpha=1, out):
         return number_first(add_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._array
     refuse_grad("add", input, other, out)
-    out._array = _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array)
+    set_array(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     mark_written(out)
     return out
 
@@ -137,8 +146,10 @@ def add__Scalar(input, other, alpha=1):
 _sub_kernels = kernel_table("sub.Tensor")
 
 
-def sub(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
+def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    if more:
+        return old_call(sub, (sub,), (input, other, *more), {"alpha": alpha, "out": out})
     if state.interceptors and intercepts(sub, input, other):
         return call(sub, input, other, alpha=alpha, out=out)
     if out is not None:
@@ -155,18 +166,23 @@ def sub(input, other, *, alpha=1, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(sub, _reject, input, other, alpha=alpha, out=out)
     other_array = other._array
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.SubBackward0((input_edge, other_edge))
             node.alpha = alpha
-    return wrap(_sub_kernels[type(input_array)](input_array, other_array, alpha), node)
+    return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
 
 
-def sub_(input, other, *, alpha=1, _reject=raise_bad_argument):
+def sub_(input, other, *more, alpha=1, _reject=raise_bad_argument):
     """sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
+    if more:
+        return old_call(sub_, (sub_,), (input, other, *more), {"alpha": alpha})
     if state.interceptors and intercepts(sub_, input, other):
         return call(sub_, input, other, alpha=alpha)
     if type(other) is not Tensor:
@@ -182,7 +198,7 @@ def sub_(input, other, *, alpha=1, _reject=raise_bad_argument):
         return _reject(sub_, input, other, alpha=alpha)
     other_array = other._array
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -214,7 +230,7 @@ def sub_out(input, other, *, alpha=1, out):
         return number_first(sub_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._array
     refuse_grad("sub", input, other, out)
-    out._array = _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array)
+    set_array(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     mark_written(out)
     return out
 
@@ -260,7 +276,7 @@ def rsub_Tensor(input, other, *, alpha=1):
     except AttributeError:
         return raise_bad_argument(rsub_Tensor, input, other, alpha=alpha)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -285,7 +301,11 @@ def rsub_Scalar(input, other, alpha=1):
     except AttributeError:
         return raise_bad_argument(rsub_Scalar, input, other, alpha)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.RsubBackward1((edge,))
         node.alpha = alpha
     return wrap(_rsub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
@@ -324,17 +344,17 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(mul, _reject, input, other, out=out)
     other_array = other._array
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.MulBackward0((input_edge, other_edge))
-            if input_edge:
-                node.other_saved = save(other)
-            if other_edge:
-                node.self_saved = save(input)
-    return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
+            node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+    return wrap(_mul_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
 def mul_(input, other, *, _reject=raise_bad_argument):
@@ -352,16 +372,13 @@ def mul_(input, other, *, _reject=raise_bad_argument):
         return _reject(mul_, input, other)
     other_array = other._array
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.MulBackward0((input_edge, other_edge))
-            if input_edge:
-                node.other_saved = save(other)
-            if other_edge:
-                node.self_saved = save(input.clone())
+            node.kept = (save(other) if input_edge else None, save(input.clone()) if other_edge else None)
     _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -385,7 +402,7 @@ def mul_out(input, other, *, out):
         return number_first(mul_out, raise_bad_argument, input, other, out=out)
     other_array = other._array
     refuse_grad("mul", input, other, out)
-    out._array = _mul_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -431,16 +448,17 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(div_Tensor, _reject, input, other, out=out)
     other_array = other._array
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.DivBackward0((input_edge, other_edge))
-            node.other_saved = save(other)
-            if other_edge:
-                node.self_saved = save(input)
-    return wrap(_div_Tensor_kernels[type(input_array)](input_array, other_array), node)
+            node.kept = (save(other), save(input) if other_edge else None)
+    return wrap(_div_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
 def div__Tensor(input, other, *, _reject=raise_bad_argument):
@@ -458,15 +476,13 @@ def div__Tensor(input, other, *, _reject=raise_bad_argument):
         return _reject(div__Tensor, input, other)
     other_array = other._array
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.DivBackward0((input_edge, other_edge))
-            node.other_saved = save(other)
-            if other_edge:
-                node.self_saved = save(input.clone())
+            node.kept = (save(other), save(input.clone()) if other_edge else None)
     _div_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -490,7 +506,7 @@ def div_Tensor_out(input, other, *, out):
         return number_first(div_Tensor_out, raise_bad_argument, input, other, out=out)
     other_array = other._array
     refuse_grad("div", input, other, out)
-    out._array = _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -515,15 +531,13 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
         return number_first(div_Tensor_mode, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
     other_array = other._array
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.DivBackward2((input_edge, other_edge))
-            node.other_saved = save(other)
             node.rounding_mode = rounding_mode
-            if other_edge:
-                node.self_saved = save(input)
+            node.kept = (save(other), save(input) if other_edge else None)
     return wrap(_div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode), node)
 
 
@@ -556,16 +570,14 @@ def div__Tensor_mode(input, other, *, rounding_mode):
         return raise_bad_argument(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
     other_array = other._array
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.DivBackward2((input_edge, other_edge))
-            node.other_saved = save(other)
             node.rounding_mode = rounding_mode
-            if other_edge:
-                node.self_saved = save(input.clone())
+            node.kept = (save(other), save(input.clone()) if other_edge else None)
     _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=input_array)
     mark_written(input)
     if node is not None:
@@ -603,7 +615,7 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
         return number_first(div_Tensor_mode_out, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
     other_array = other._array
     refuse_grad("div", input, other, out)
-    out._array = _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
+    set_array(out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array))
     mark_written(out)
     return out
 
@@ -671,13 +683,16 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(floor_divide, _reject, input, other, out=out)
     other_array = other._array
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.FloorDivideBackward0((input_edge, other_edge))
-    return wrap(_floor_divide_kernels[type(input_array)](input_array, other_array), node)
+    return wrap(_floor_divide_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
 def floor_divide_(input, other, *, _reject=raise_bad_argument):
@@ -695,7 +710,7 @@ def floor_divide_(input, other, *, _reject=raise_bad_argument):
         return _reject(floor_divide_, input, other)
     other_array = other._array
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -724,7 +739,7 @@ def floor_divide_out(input, other, *, out):
         return number_first(floor_divide_out, raise_bad_argument, input, other, out=out)
     other_array = other._array
     refuse_grad("floor_divide", input, other, out)
-    out._array = _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -765,16 +780,17 @@ def remainder_Tensor(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(remainder_Tensor, input, other, out=out)
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.RemainderBackward1((input_edge, other_edge))
-            if other_edge:
-                node.self_saved = save(input)
-                node.other_saved = save(other)
-    return wrap(_remainder_Tensor_kernels[type(input_array)](input_array, other_array), node)
+            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+    return wrap(_remainder_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
 def remainder__Tensor(input, other):
@@ -787,15 +803,13 @@ def remainder__Tensor(input, other):
     except AttributeError:
         return raise_bad_argument(remainder__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.RemainderBackward1((input_edge, other_edge))
-            if other_edge:
-                node.self_saved = save(input.clone())
-                node.other_saved = save(other)
+            node.kept = (save(input.clone()) if other_edge else None, save(other) if other_edge else None)
     _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -814,7 +828,7 @@ def remainder_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(remainder_Tensor_out, input, other, out=out)
     refuse_grad("remainder", input, other, out)
-    out._array = _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -835,7 +849,11 @@ def remainder_Scalar(input, other, *, out=None):
     except AttributeError:
         return raise_bad_argument(remainder_Scalar, input, other, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.RemainderBackward0((edge,))
     return wrap(_remainder_Scalar_kernels[type(input_array)](input_array, other), node)
 
@@ -851,7 +869,11 @@ def remainder__Scalar(input, other):
     except AttributeError:
         return raise_bad_argument(remainder__Scalar, input, other)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.RemainderBackward0((edge,))
     _remainder_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -887,7 +909,7 @@ def remainder_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(remainder_Scalar_out, input, other, out=out)
     refuse_grad("remainder", input, out)
-    out._array = _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -942,17 +964,19 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
         exponent_array = exponent._array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Tensor, input, exponent, out=out)
+    kind = input._kind
+    if not kind or kind is not exponent._kind:
+        kind = common_kind(input, exponent)
     node = None
-    if (input._edge is not None or exponent._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or exponent._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         exponent_edge = exponent._edge or edge_of(exponent)
         if input_edge or exponent_edge:
             node = nodes.PowBackward1((input_edge, exponent_edge))
-            node.self_saved = save(input)
-            node.exponent_saved = save(exponent)
-    result = wrap(_pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array), node)
+            node.kept = (save(input), save(exponent))
+    result = wrap(_pow_Tensor_Tensor_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -966,19 +990,18 @@ def pow__Tensor(input, exponent):
     except AttributeError:
         return raise_bad_argument(pow__Tensor, input, exponent)
     node = None
-    if (input._edge is not None or exponent._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or exponent._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         exponent_edge = exponent._edge or edge_of(exponent)
         if input_edge or exponent_edge:
             check_inplace(input)
             node = nodes.PowBackward1((input_edge, exponent_edge))
-            node.self_saved = save(input.clone())
-            node.exponent_saved = save(exponent)
+            node.kept = (save(input.clone()), save(exponent))
     _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept += (save_output(node, input),)
     return input
 
 
@@ -993,7 +1016,7 @@ def pow_Tensor_Tensor_out(input, exponent, *, out):
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Tensor_out, input, exponent, out=out)
     refuse_grad("pow", input, exponent, out)
-    out._array = _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array)
+    set_array(out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1014,10 +1037,14 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Scalar, input, exponent, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.PowBackward0((edge,))
-        node.self_saved = save(input)
         node.exponent = exponent
+        node.kept = (save(input),)
     return wrap(_pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent), node)
 
 
@@ -1032,11 +1059,15 @@ def pow__Scalar(input, exponent):
     except AttributeError:
         return raise_bad_argument(pow__Scalar, input, exponent)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.PowBackward0((edge,))
-        node.self_saved = save(input.clone())
         node.exponent = exponent
+        node.kept = (save(input.clone()),)
     _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1070,7 +1101,7 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", input, out)
-    out._array = _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array)
+    set_array(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
     mark_written(out)
     return out
 
@@ -1091,13 +1122,17 @@ def pow_Scalar(input, exponent, *, out=None):
     except AttributeError:
         return raise_bad_argument(pow_Scalar, input, exponent, out=out)
     node = None
-    if exponent._edge is not None and thread.grad_enabled and (edge := exponent._edge or edge_of(exponent)):
+    if (
+        exponent._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := exponent._edge or edge_of(exponent))
+    ):
         node = nodes.PowBackward2((edge,))
         node.self = input
-        node.exponent_saved = save(exponent)
+        node.kept = (save(exponent),)
     result = wrap(_pow_Scalar_kernels[type(exponent_array)](input, exponent_array), node)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -1132,7 +1167,7 @@ def pow_Scalar_out(input, exponent, *, out):
     except AttributeError:
         return raise_bad_argument(pow_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", exponent, out)
-    out._array = _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array)
+    set_array(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1150,10 +1185,15 @@ def neg(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(neg, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.NegBackward0((edge,))
-    return wrap(_neg_kernels[type(input_array)](input_array), node)
+    return wrap(_neg_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def neg_(input):
@@ -1165,7 +1205,11 @@ def neg_(input):
     except AttributeError:
         return raise_bad_argument(neg_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.NegBackward0((edge,))
     _neg_kernels[type(input_array)](input_array, out=input_array)
@@ -1185,7 +1229,7 @@ def neg_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(neg_out, input, out=out)
     refuse_grad("neg", input, out)
-    out._array = _neg_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _neg_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1204,9 +1248,13 @@ def abs(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(abs, input, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.AbsBackward0((edge,))
-        node.self_saved = save(input)
+        node.kept = (save(input),)
     return wrap(_abs_kernels[type(input_array)](input_array), node)
 
 
@@ -1219,10 +1267,14 @@ def abs_(input):
     except AttributeError:
         return raise_bad_argument(abs_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.AbsBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _abs_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1240,7 +1292,7 @@ def abs_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(abs_out, input, out=out)
     refuse_grad("abs", input, out)
-    out._array = _abs_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _abs_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1258,13 +1310,18 @@ def sgn(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sgn, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SgnBackward0((edge,))
-        node.self_saved = save(input)
-    result = wrap(_sgn_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    result = wrap(_sgn_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -1277,15 +1334,19 @@ def sgn_(input):
     except AttributeError:
         return raise_bad_argument(sgn_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.SgnBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _sgn_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept += (save_output(node, input),)
     return input
 
 
@@ -1299,7 +1360,7 @@ def sgn_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sgn_out, input, out=out)
     refuse_grad("sgn", input, out)
-    out._array = _sgn_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1317,10 +1378,15 @@ def sign(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sign, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SignBackward0((edge,))
-    return wrap(_sign_kernels[type(input_array)](input_array), node)
+    return wrap(_sign_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def sign_(input):
@@ -1332,7 +1398,11 @@ def sign_(input):
     except AttributeError:
         return raise_bad_argument(sign_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.SignBackward0((edge,))
     _sign_kernels[type(input_array)](input_array, out=input_array)
@@ -1352,7 +1422,7 @@ def sign_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sign_out, input, out=out)
     refuse_grad("sign", input, out)
-    out._array = _sign_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _sign_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1371,9 +1441,13 @@ def angle(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(angle, input, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.AngleBackward0((edge,))
-        node.self_saved = save(input)
+        node.kept = (save(input),)
     return wrap(_angle_kernels[type(input_array)](input_array), node)
 
 
@@ -1387,7 +1461,7 @@ def angle_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(angle_out, input, out=out)
     refuse_grad("angle", input, out)
-    out._array = _angle_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _angle_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1403,10 +1477,15 @@ def _conj_physical(input):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(_conj_physical, input)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ConjPhysicalBackward0((edge,))
-    return wrap(__conj_physical_kernels[type(input_array)](input_array), node)
+    return wrap(__conj_physical_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def conj_physical(input, *, out=None):
@@ -1454,12 +1533,17 @@ def exp(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(exp, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ExpBackward0((edge,))
-    result = wrap(_exp_kernels[type(input_array)](input_array), node)
+    result = wrap(_exp_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -1472,14 +1556,18 @@ def exp_(input):
     except AttributeError:
         return raise_bad_argument(exp_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ExpBackward0((edge,))
     _exp_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -1493,7 +1581,7 @@ def exp_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(exp_out, input, out=out)
     refuse_grad("exp", input, out)
-    out._array = _exp_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _exp_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1511,12 +1599,17 @@ def expm1(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(expm1, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.Expm1Backward0((edge,))
-    result = wrap(_expm1_kernels[type(input_array)](input_array), node)
+    result = wrap(_expm1_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -1529,14 +1622,18 @@ def expm1_(input):
     except AttributeError:
         return raise_bad_argument(expm1_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.Expm1Backward0((edge,))
     _expm1_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -1550,7 +1647,7 @@ def expm1_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(expm1_out, input, out=out)
     refuse_grad("expm1", input, out)
-    out._array = _expm1_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1568,11 +1665,16 @@ def log(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(log, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.LogBackward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_log_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_log_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def log_(input):
@@ -1584,10 +1686,14 @@ def log_(input):
     except AttributeError:
         return raise_bad_argument(log_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.LogBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _log_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1605,7 +1711,7 @@ def log_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log_out, input, out=out)
     refuse_grad("log", input, out)
-    out._array = _log_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _log_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1623,11 +1729,16 @@ def log2(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(log2, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.Log2Backward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_log2_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_log2_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def log2_(input):
@@ -1639,10 +1750,14 @@ def log2_(input):
     except AttributeError:
         return raise_bad_argument(log2_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.Log2Backward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _log2_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1660,7 +1775,7 @@ def log2_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log2_out, input, out=out)
     refuse_grad("log2", input, out)
-    out._array = _log2_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _log2_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1678,11 +1793,16 @@ def log1p(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(log1p, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.Log1PBackward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_log1p_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_log1p_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def log1p_(input):
@@ -1694,10 +1814,14 @@ def log1p_(input):
     except AttributeError:
         return raise_bad_argument(log1p_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.Log1PBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _log1p_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1715,7 +1839,7 @@ def log1p_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log1p_out, input, out=out)
     refuse_grad("log1p", input, out)
-    out._array = _log1p_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1733,12 +1857,17 @@ def sqrt(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sqrt, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SqrtBackward0((edge,))
-    result = wrap(_sqrt_kernels[type(input_array)](input_array), node)
+    result = wrap(_sqrt_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -1751,14 +1880,18 @@ def sqrt_(input):
     except AttributeError:
         return raise_bad_argument(sqrt_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.SqrtBackward0((edge,))
     _sqrt_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -1772,7 +1905,7 @@ def sqrt_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sqrt_out, input, out=out)
     refuse_grad("sqrt", input, out)
-    out._array = _sqrt_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1790,12 +1923,17 @@ def rsqrt(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(rsqrt, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.RsqrtBackward0((edge,))
-    result = wrap(_rsqrt_kernels[type(input_array)](input_array), node)
+    result = wrap(_rsqrt_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -1808,14 +1946,18 @@ def rsqrt_(input):
     except AttributeError:
         return raise_bad_argument(rsqrt_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.RsqrtBackward0((edge,))
     _rsqrt_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -1829,7 +1971,7 @@ def rsqrt_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(rsqrt_out, input, out=out)
     refuse_grad("rsqrt", input, out)
-    out._array = _rsqrt_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1847,12 +1989,17 @@ def reciprocal(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(reciprocal, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ReciprocalBackward0((edge,))
-    result = wrap(_reciprocal_kernels[type(input_array)](input_array), node)
+    result = wrap(_reciprocal_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -1865,14 +2012,18 @@ def reciprocal_(input):
     except AttributeError:
         return raise_bad_argument(reciprocal_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ReciprocalBackward0((edge,))
     _reciprocal_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -1886,7 +2037,7 @@ def reciprocal_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(reciprocal_out, input, out=out)
     refuse_grad("reciprocal", input, out)
-    out._array = _reciprocal_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1936,11 +2087,16 @@ def sin(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sin, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SinBackward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_sin_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_sin_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def sin_(input):
@@ -1952,10 +2108,14 @@ def sin_(input):
     except AttributeError:
         return raise_bad_argument(sin_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.SinBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _sin_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1973,7 +2133,7 @@ def sin_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sin_out, input, out=out)
     refuse_grad("sin", input, out)
-    out._array = _sin_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _sin_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1991,11 +2151,16 @@ def cos(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(cos, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.CosBackward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_cos_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_cos_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def cos_(input):
@@ -2007,10 +2172,14 @@ def cos_(input):
     except AttributeError:
         return raise_bad_argument(cos_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.CosBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _cos_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2028,7 +2197,7 @@ def cos_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(cos_out, input, out=out)
     refuse_grad("cos", input, out)
-    out._array = _cos_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _cos_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2046,12 +2215,17 @@ def tan(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(tan, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.TanBackward0((edge,))
-    result = wrap(_tan_kernels[type(input_array)](input_array), node)
+    result = wrap(_tan_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -2064,14 +2238,18 @@ def tan_(input):
     except AttributeError:
         return raise_bad_argument(tan_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.TanBackward0((edge,))
     _tan_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -2085,7 +2263,7 @@ def tan_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(tan_out, input, out=out)
     refuse_grad("tan", input, out)
-    out._array = _tan_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _tan_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2103,12 +2281,17 @@ def tanh(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(tanh, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.TanhBackward0((edge,))
-    result = wrap(_tanh_kernels[type(input_array)](input_array), node)
+    result = wrap(_tanh_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -2121,14 +2304,18 @@ def tanh_(input):
     except AttributeError:
         return raise_bad_argument(tanh_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.TanhBackward0((edge,))
     _tanh_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -2142,7 +2329,7 @@ def tanh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(tanh_out, input, out=out)
     refuse_grad("tanh", input, out)
-    out._array = _tanh_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2161,16 +2348,17 @@ def tanh_backward(grad_output, output, *, out=None):
         output_array = output._array
     except AttributeError:
         return raise_bad_argument(tanh_backward, grad_output, output, out=out)
+    kind = grad_output._kind
+    if not kind or kind is not output._kind:
+        kind = common_kind(grad_output, output)
     node = None
-    if (grad_output._edge is not None or output._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         output_edge = output._edge or edge_of(output)
         if grad_output_edge or output_edge:
             node = nodes.TanhBackwardBackward0((grad_output_edge, output_edge))
-            node.output_saved = save(output)
-            if output_edge:
-                node.grad_output_saved = save(grad_output)
-    return wrap(_tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array), node)
+            node.kept = (save(output), save(grad_output) if output_edge else None)
+    return wrap(_tanh_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind)
 
 
 def tanh_backward_out(grad_output, output, *, out):
@@ -2184,7 +2372,7 @@ def tanh_backward_out(grad_output, output, *, out):
     except AttributeError:
         return raise_bad_argument(tanh_backward_out, grad_output, output, out=out)
     refuse_grad("tanh_backward", grad_output, output, out)
-    out._array = _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+    set_array(out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2202,12 +2390,17 @@ def sigmoid(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sigmoid, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SigmoidBackward0((edge,))
-    result = wrap(_sigmoid_kernels[type(input_array)](input_array), node)
+    result = wrap(_sigmoid_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -2220,14 +2413,18 @@ def sigmoid_(input):
     except AttributeError:
         return raise_bad_argument(sigmoid_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.SigmoidBackward0((edge,))
     _sigmoid_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -2241,7 +2438,7 @@ def sigmoid_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sigmoid_out, input, out=out)
     refuse_grad("sigmoid", input, out)
-    out._array = _sigmoid_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2260,16 +2457,17 @@ def sigmoid_backward(grad_output, output, *, out=None):
         output_array = output._array
     except AttributeError:
         return raise_bad_argument(sigmoid_backward, grad_output, output, out=out)
+    kind = grad_output._kind
+    if not kind or kind is not output._kind:
+        kind = common_kind(grad_output, output)
     node = None
-    if (grad_output._edge is not None or output._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         output_edge = output._edge or edge_of(output)
         if grad_output_edge or output_edge:
             node = nodes.SigmoidBackwardBackward0((grad_output_edge, output_edge))
-            node.output_saved = save(output)
-            if output_edge:
-                node.grad_output_saved = save(grad_output)
-    return wrap(_sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array), node)
+            node.kept = (save(output), save(grad_output) if output_edge else None)
+    return wrap(_sigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind)
 
 
 def sigmoid_backward_out(grad_output, output, *, out):
@@ -2283,7 +2481,7 @@ def sigmoid_backward_out(grad_output, output, *, out):
     except AttributeError:
         return raise_bad_argument(sigmoid_backward_out, grad_output, output, out=out)
     refuse_grad("sigmoid_backward", grad_output, output, out)
-    out._array = _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+    set_array(out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2301,10 +2499,15 @@ def floor(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(floor, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.FloorBackward0((edge,))
-    return wrap(_floor_kernels[type(input_array)](input_array), node)
+    return wrap(_floor_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def floor_(input):
@@ -2316,7 +2519,11 @@ def floor_(input):
     except AttributeError:
         return raise_bad_argument(floor_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.FloorBackward0((edge,))
     _floor_kernels[type(input_array)](input_array, out=input_array)
@@ -2336,7 +2543,7 @@ def floor_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(floor_out, input, out=out)
     refuse_grad("floor", input, out)
-    out._array = _floor_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _floor_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2354,10 +2561,15 @@ def ceil(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(ceil, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.CeilBackward0((edge,))
-    return wrap(_ceil_kernels[type(input_array)](input_array), node)
+    return wrap(_ceil_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def ceil_(input):
@@ -2369,7 +2581,11 @@ def ceil_(input):
     except AttributeError:
         return raise_bad_argument(ceil_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.CeilBackward0((edge,))
     _ceil_kernels[type(input_array)](input_array, out=input_array)
@@ -2389,7 +2605,7 @@ def ceil_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(ceil_out, input, out=out)
     refuse_grad("ceil", input, out)
-    out._array = _ceil_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2407,10 +2623,15 @@ def round_default(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(round_default, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.RoundBackward0((edge,))
-    return wrap(_round_default_kernels[type(input_array)](input_array), node)
+    return wrap(_round_default_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def round__default(input):
@@ -2422,7 +2643,11 @@ def round__default(input):
     except AttributeError:
         return raise_bad_argument(round__default, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.RoundBackward0((edge,))
     _round_default_kernels[type(input_array)](input_array, out=input_array)
@@ -2442,7 +2667,7 @@ def round_default_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(round_default_out, input, out=out)
     refuse_grad("round", input, out)
-    out._array = _round_default_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2462,10 +2687,15 @@ def round_decimals(input, *, decimals, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(round_decimals, input, decimals=decimals, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.RoundBackward1((edge,))
-    return wrap(_round_decimals_kernels[type(input_array)](input_array, decimals), node)
+    return wrap(_round_decimals_kernels[kind or type(input_array)](input_array, decimals), node, kind)
 
 
 def round(input, *, out=None, decimals=...):
@@ -2493,7 +2723,11 @@ def round__decimals(input, *, decimals):
     except AttributeError:
         return raise_bad_argument(round__decimals, input, decimals=decimals)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.RoundBackward1((edge,))
     _round_decimals_kernels[type(input_array)](input_array, decimals, out=input_array)
@@ -2527,7 +2761,7 @@ def round_decimals_out(input, *, decimals, out):
     except AttributeError:
         return raise_bad_argument(round_decimals_out, input, decimals=decimals, out=out)
     refuse_grad("round", input, out)
-    out._array = _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array)
+    set_array(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
     mark_written(out)
     return out
 
@@ -2545,10 +2779,15 @@ def trunc(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(trunc, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.TruncBackward0((edge,))
-    return wrap(_trunc_kernels[type(input_array)](input_array), node)
+    return wrap(_trunc_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def trunc_(input):
@@ -2560,7 +2799,11 @@ def trunc_(input):
     except AttributeError:
         return raise_bad_argument(trunc_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.TruncBackward0((edge,))
     _trunc_kernels[type(input_array)](input_array, out=input_array)
@@ -2580,7 +2823,7 @@ def trunc_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(trunc_out, input, out=out)
     refuse_grad("trunc", input, out)
-    out._array = _trunc_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2596,12 +2839,17 @@ def relu(input):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(relu, input)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ReluBackward0((edge,))
-    result = wrap(_relu_kernels[type(input_array)](input_array), node)
+    result = wrap(_relu_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -2614,14 +2862,18 @@ def relu_(input):
     except AttributeError:
         return raise_bad_argument(relu_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ReluBackward0((edge,))
     _relu_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -2642,14 +2894,13 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     except AttributeError:
         return raise_bad_argument(threshold_backward, grad_output, input, threshold, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.ThresholdBackwardBackward0((grad_output_edge, input_edge))
             node.threshold = threshold
-            if grad_output_edge:
-                node.self_saved = save(input)
+            node.kept = (save(input) if grad_output_edge else None,)
     return wrap(_threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold), node)
 
 
@@ -2666,8 +2917,9 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
     except AttributeError:
         return raise_bad_argument(threshold_backward_out, grad_output, input, threshold, out=out)
     refuse_grad("threshold_backward", grad_output, input, out)
-    out._array = _threshold_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, threshold, out=out_array
+    set_array(
+        out,
+        _threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold, out=out_array),
     )
     mark_written(out)
     return out
@@ -2689,10 +2941,14 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
     except AttributeError:
         return raise_bad_argument(leaky_relu, input, negative_slope, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.LeakyReluBackward0((edge,))
-        node.self_saved = save(input)
         node.negative_slope = negative_slope
+        node.kept = (save(input),)
     return wrap(_leaky_relu_kernels[type(input_array)](input_array, negative_slope), node)
 
 
@@ -2707,11 +2963,15 @@ def leaky_relu_(input, negative_slope=0.01):
     except AttributeError:
         return raise_bad_argument(leaky_relu_, input, negative_slope)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.LeakyReluBackward0((edge,))
-        node.self_saved = save(input.clone())
         node.negative_slope = negative_slope
+        node.kept = (save(input.clone()),)
     _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2731,7 +2991,7 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
     except AttributeError:
         return raise_bad_argument(leaky_relu_out, input, negative_slope, out=out)
     refuse_grad("leaky_relu", input, out)
-    out._array = _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array)
+    set_array(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
     mark_written(out)
     return out
 
@@ -2755,14 +3015,13 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
     except AttributeError:
         return raise_bad_argument(leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.LeakyReluBackwardBackward0((grad_output_edge, input_edge))
             node.negative_slope = negative_slope
-            if grad_output_edge:
-                node.self_saved = save(input)
+            node.kept = (save(input) if grad_output_edge else None,)
     return wrap(
         _leaky_relu_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, negative_slope, self_is_result
@@ -2786,8 +3045,11 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
     except AttributeError:
         return raise_bad_argument(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     refuse_grad("leaky_relu_backward", grad_output, input, out)
-    out._array = _leaky_relu_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, negative_slope, self_is_result, out=out_array
+    set_array(
+        out,
+        _leaky_relu_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, negative_slope, self_is_result, out=out_array
+        ),
     )
     mark_written(out)
     return out
@@ -2806,12 +3068,17 @@ def gelu(input, *, approximate="none", out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(gelu, input, approximate=approximate, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.GeluBackward0((edge,))
-        node.self_saved = save(input)
         node.approximate = approximate
-    return wrap(_gelu_kernels[type(input_array)](input_array, approximate), node)
+        node.kept = (save(input),)
+    return wrap(_gelu_kernels[kind or type(input_array)](input_array, approximate), node, kind)
 
 
 def gelu_(input, *, approximate="none"):
@@ -2823,11 +3090,15 @@ def gelu_(input, *, approximate="none"):
     except AttributeError:
         return raise_bad_argument(gelu_, input, approximate=approximate)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.GeluBackward0((edge,))
-        node.self_saved = save(input.clone())
         node.approximate = approximate
+        node.kept = (save(input.clone()),)
     _gelu_kernels[type(input_array)](input_array, approximate, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2845,7 +3116,7 @@ def gelu_out(input, *, approximate="none", out):
     except AttributeError:
         return raise_bad_argument(gelu_out, input, approximate=approximate, out=out)
     refuse_grad("gelu", input, out)
-    out._array = _gelu_kernels[type(input_array)](input_array, approximate, out=out_array)
+    set_array(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
     mark_written(out)
     return out
 
@@ -2864,17 +3135,20 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(gelu_backward, grad_output, input, approximate=approximate, out=out)
+    kind = grad_output._kind
+    if not kind or kind is not input._kind:
+        kind = common_kind(grad_output, input)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.GeluBackwardBackward0((grad_output_edge, input_edge))
-            node.self_saved = save(input)
             node.approximate = approximate
-            if input_edge:
-                node.grad_output_saved = save(grad_output)
-    return wrap(_gelu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, approximate), node)
+            node.kept = (save(input), save(grad_output) if input_edge else None)
+    return wrap(
+        _gelu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array, approximate), node, kind
+    )
 
 
 def gelu_backward_out(grad_output, input, *, approximate="none", out):
@@ -2888,8 +3162,8 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
     except AttributeError:
         return raise_bad_argument(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
     refuse_grad("gelu_backward", grad_output, input, out)
-    out._array = _gelu_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, approximate, out=out_array
+    set_array(
+        out, _gelu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, approximate, out=out_array)
     )
     mark_written(out)
     return out
@@ -2908,11 +3182,16 @@ def silu(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(silu, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SiluBackward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_silu_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def silu_(input):
@@ -2924,10 +3203,14 @@ def silu_(input):
     except AttributeError:
         return raise_bad_argument(silu_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.SiluBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _silu_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2945,7 +3228,7 @@ def silu_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(silu_out, input, out=out)
     refuse_grad("silu", input, out)
-    out._array = _silu_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _silu_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2964,16 +3247,17 @@ def silu_backward(grad_output, input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(silu_backward, grad_output, input, out=out)
+    kind = grad_output._kind
+    if not kind or kind is not input._kind:
+        kind = common_kind(grad_output, input)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.SiluBackwardBackward0((grad_output_edge, input_edge))
-            node.self_saved = save(input)
-            if input_edge:
-                node.grad_output_saved = save(grad_output)
-    return wrap(_silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node)
+            node.kept = (save(input), save(grad_output) if input_edge else None)
+    return wrap(_silu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind)
 
 
 def silu_backward_out(grad_output, input, *, out):
@@ -2987,7 +3271,7 @@ def silu_backward_out(grad_output, input, *, out):
     except AttributeError:
         return raise_bad_argument(silu_backward_out, grad_output, input, out=out)
     refuse_grad("silu_backward", grad_output, input, out)
-    out._array = _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
+    set_array(out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3010,11 +3294,15 @@ def softplus(input, beta=1, threshold=20, *, out=None):
     except AttributeError:
         return raise_bad_argument(softplus, input, beta, threshold, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SoftplusBackward0((edge,))
-        node.self_saved = save(input)
         node.beta = beta
         node.threshold = threshold
+        node.kept = (save(input),)
     return wrap(_softplus_kernels[type(input_array)](input_array, beta, threshold), node)
 
 
@@ -3032,7 +3320,7 @@ def softplus_out(input, beta=1, threshold=20, *, out):
     except AttributeError:
         return raise_bad_argument(softplus_out, input, beta, threshold, out=out)
     refuse_grad("softplus", input, out)
-    out._array = _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array)
+    set_array(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
     mark_written(out)
     return out
 
@@ -3056,16 +3344,14 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
     except AttributeError:
         return raise_bad_argument(softplus_backward, grad_output, input, beta, threshold, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.SoftplusBackwardBackward0((grad_output_edge, input_edge))
-            node.self_saved = save(input)
             node.beta = beta
             node.threshold = threshold
-            if input_edge:
-                node.grad_output_saved = save(grad_output)
+            node.kept = (save(input), save(grad_output) if input_edge else None)
     return wrap(
         _softplus_backward_kernels[type(grad_output_array)](grad_output_array, input_array, beta, threshold), node
     )
@@ -3086,8 +3372,11 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
     except AttributeError:
         return raise_bad_argument(softplus_backward_out, grad_output, input, beta, threshold, out=out)
     refuse_grad("softplus_backward", grad_output, input, out)
-    out._array = _softplus_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, beta, threshold, out=out_array
+    set_array(
+        out,
+        _softplus_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, beta, threshold, out=out_array
+        ),
     )
     mark_written(out)
     return out
@@ -3111,11 +3400,15 @@ def clamp_default(input, min=None, max=None, *, out=None):
     except AttributeError:
         return raise_bad_argument(clamp_default, input, min, max, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ClampBackward1((edge,))
-        node.self_saved = save(input)
         node.min = min
         node.max = max
+        node.kept = (save(input),)
     return wrap(_clamp_default_kernels[type(input_array)](input_array, min, max), node)
 
 
@@ -3132,12 +3425,16 @@ def clamp__default(input, min=None, max=None):
     except AttributeError:
         return raise_bad_argument(clamp__default, input, min, max)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ClampBackward1((edge,))
-        node.self_saved = save(input.clone())
         node.min = min
         node.max = max
+        node.kept = (save(input.clone()),)
     _clamp_default_kernels[type(input_array)](input_array, min, max, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3159,7 +3456,7 @@ def clamp_default_out(input, min=None, max=None, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_default_out, input, min, max, out=out)
     refuse_grad("clamp", input, out)
-    out._array = _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array)
+    set_array(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
     mark_written(out)
     return out
 
@@ -3184,17 +3481,13 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
         input._edge is not None
         or (min is not None and min._edge is not None)
         or (max is not None and max._edge is not None)
-    ) and thread.grad_enabled:
+    ) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         min_edge = None if min is None else (min._edge or edge_of(min))
         max_edge = None if max is None else (max._edge or edge_of(max))
         if input_edge or min_edge or max_edge:
             node = nodes.ClampBackward0((input_edge, min_edge, max_edge))
-            node.self_saved = save(input)
-            if min is not None:
-                node.min_saved = save(min)
-            if max is not None:
-                node.max_saved = save(max)
+            node.kept = (save(input), save(min) if min is not None else None, save(max) if max is not None else None)
     return wrap(_clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array), node)
 
 
@@ -3227,18 +3520,18 @@ def clamp__Tensor(input, min=None, max=None):
         input._edge is not None
         or (min is not None and min._edge is not None)
         or (max is not None and max._edge is not None)
-    ) and thread.grad_enabled:
+    ) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         min_edge = None if min is None else (min._edge or edge_of(min))
         max_edge = None if max is None else (max._edge or edge_of(max))
         if input_edge or min_edge or max_edge:
             check_inplace(input)
             node = nodes.ClampBackward0((input_edge, min_edge, max_edge))
-            node.self_saved = save(input.clone())
-            if min is not None:
-                node.min_saved = save(min)
-            if max is not None:
-                node.max_saved = save(max)
+            node.kept = (
+                save(input.clone()),
+                save(min) if min is not None else None,
+                save(max) if max is not None else None,
+            )
     _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3272,7 +3565,7 @@ def clamp_Tensor_out(input, min=None, max=None, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_Tensor_out, input, min, max, out=out)
     refuse_grad("clamp", input, min, max, out)
-    out._array = _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array)
+    set_array(out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3293,10 +3586,14 @@ def clamp_min_default(input, min, *, out=None):
     except AttributeError:
         return raise_bad_argument(clamp_min_default, input, min, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ClampMinBackward0((edge,))
-        node.self_saved = save(input)
         node.min = min
+        node.kept = (save(input),)
     return wrap(_clamp_min_default_kernels[type(input_array)](input_array, min), node)
 
 
@@ -3311,11 +3608,15 @@ def clamp_min__default(input, min):
     except AttributeError:
         return raise_bad_argument(clamp_min__default, input, min)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ClampMinBackward0((edge,))
-        node.self_saved = save(input.clone())
         node.min = min
+        node.kept = (save(input.clone()),)
     _clamp_min_default_kernels[type(input_array)](input_array, min, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3335,7 +3636,7 @@ def clamp_min_default_out(input, min, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_min_default_out, input, min, out=out)
     refuse_grad("clamp_min", input, out)
-    out._array = _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array)
+    set_array(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
     mark_written(out)
     return out
 
@@ -3354,15 +3655,17 @@ def clamp_min_Tensor(input, min, *, out=None):
         min_array = min._array
     except AttributeError:
         return raise_bad_argument(clamp_min_Tensor, input, min, out=out)
+    kind = input._kind
+    if not kind or kind is not min._kind:
+        kind = common_kind(input, min)
     node = None
-    if (input._edge is not None or min._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or min._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         min_edge = min._edge or edge_of(min)
         if input_edge or min_edge:
             node = nodes.ClampMinBackward1((input_edge, min_edge))
-            node.self_saved = save(input)
-            node.min_saved = save(min)
-    return wrap(_clamp_min_Tensor_kernels[type(input_array)](input_array, min_array), node)
+            node.kept = (save(input), save(min))
+    return wrap(_clamp_min_Tensor_kernels[kind or type(input_array)](input_array, min_array), node, kind)
 
 
 def clamp_min(input, min, *, out=None):
@@ -3389,14 +3692,13 @@ def clamp_min__Tensor(input, min):
     except AttributeError:
         return raise_bad_argument(clamp_min__Tensor, input, min)
     node = None
-    if (input._edge is not None or min._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or min._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         min_edge = min._edge or edge_of(min)
         if input_edge or min_edge:
             check_inplace(input)
             node = nodes.ClampMinBackward1((input_edge, min_edge))
-            node.self_saved = save(input.clone())
-            node.min_saved = save(min)
+            node.kept = (save(input.clone()), save(min))
     _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3429,7 +3731,7 @@ def clamp_min_Tensor_out(input, min, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_min_Tensor_out, input, min, out=out)
     refuse_grad("clamp_min", input, min, out)
-    out._array = _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array)
+    set_array(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3450,10 +3752,14 @@ def clamp_max_default(input, max, *, out=None):
     except AttributeError:
         return raise_bad_argument(clamp_max_default, input, max, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ClampMaxBackward0((edge,))
-        node.self_saved = save(input)
         node.max = max
+        node.kept = (save(input),)
     return wrap(_clamp_max_default_kernels[type(input_array)](input_array, max), node)
 
 
@@ -3468,11 +3774,15 @@ def clamp_max__default(input, max):
     except AttributeError:
         return raise_bad_argument(clamp_max__default, input, max)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ClampMaxBackward0((edge,))
-        node.self_saved = save(input.clone())
         node.max = max
+        node.kept = (save(input.clone()),)
     _clamp_max_default_kernels[type(input_array)](input_array, max, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3492,7 +3802,7 @@ def clamp_max_default_out(input, max, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_max_default_out, input, max, out=out)
     refuse_grad("clamp_max", input, out)
-    out._array = _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array)
+    set_array(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
     mark_written(out)
     return out
 
@@ -3511,15 +3821,17 @@ def clamp_max_Tensor(input, max, *, out=None):
         max_array = max._array
     except AttributeError:
         return raise_bad_argument(clamp_max_Tensor, input, max, out=out)
+    kind = input._kind
+    if not kind or kind is not max._kind:
+        kind = common_kind(input, max)
     node = None
-    if (input._edge is not None or max._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or max._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         max_edge = max._edge or edge_of(max)
         if input_edge or max_edge:
             node = nodes.ClampMaxBackward1((input_edge, max_edge))
-            node.self_saved = save(input)
-            node.max_saved = save(max)
-    return wrap(_clamp_max_Tensor_kernels[type(input_array)](input_array, max_array), node)
+            node.kept = (save(input), save(max))
+    return wrap(_clamp_max_Tensor_kernels[kind or type(input_array)](input_array, max_array), node, kind)
 
 
 def clamp_max(input, max, *, out=None):
@@ -3546,14 +3858,13 @@ def clamp_max__Tensor(input, max):
     except AttributeError:
         return raise_bad_argument(clamp_max__Tensor, input, max)
     node = None
-    if (input._edge is not None or max._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or max._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         max_edge = max._edge or edge_of(max)
         if input_edge or max_edge:
             check_inplace(input)
             node = nodes.ClampMaxBackward1((input_edge, max_edge))
-            node.self_saved = save(input.clone())
-            node.max_saved = save(max)
+            node.kept = (save(input.clone()), save(max))
     _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3586,7 +3897,7 @@ def clamp_max_Tensor_out(input, max, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_max_Tensor_out, input, max, out=out)
     refuse_grad("clamp_max", input, max, out)
-    out._array = _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array)
+    set_array(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3605,15 +3916,17 @@ def maximum(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(maximum, input, other, out=out)
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.MaximumBackward0((input_edge, other_edge))
-            node.self_saved = save(input)
-            node.other_saved = save(other)
-    return wrap(_maximum_kernels[type(input_array)](input_array, other_array), node)
+            node.kept = (save(input), save(other))
+    return wrap(_maximum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
 def maximum_out(input, other, *, out):
@@ -3627,7 +3940,7 @@ def maximum_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(maximum_out, input, other, out=out)
     refuse_grad("maximum", input, other, out)
-    out._array = _maximum_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3646,15 +3959,17 @@ def minimum(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(minimum, input, other, out=out)
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.MinimumBackward0((input_edge, other_edge))
-            node.self_saved = save(input)
-            node.other_saved = save(other)
-    return wrap(_minimum_kernels[type(input_array)](input_array, other_array), node)
+            node.kept = (save(input), save(other))
+    return wrap(_minimum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
 def minimum_out(input, other, *, out):
@@ -3668,7 +3983,7 @@ def minimum_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(minimum_out, input, other, out=out)
     refuse_grad("minimum", input, other, out)
-    out._array = _minimum_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3687,15 +4002,17 @@ def atan2(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(atan2, input, other, out=out)
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.Atan2Backward0((input_edge, other_edge))
-            node.other_saved = save(other)
-            node.self_saved = save(input)
-    return wrap(_atan2_kernels[type(input_array)](input_array, other_array), node)
+            node.kept = (save(other), save(input))
+    return wrap(_atan2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
 def atan2_(input, other):
@@ -3708,14 +4025,13 @@ def atan2_(input, other):
     except AttributeError:
         return raise_bad_argument(atan2_, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.Atan2Backward0((input_edge, other_edge))
-            node.other_saved = save(other)
-            node.self_saved = save(input.clone())
+            node.kept = (save(other), save(input.clone()))
     _atan2_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3734,7 +4050,7 @@ def atan2_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(atan2_out, input, other, out=out)
     refuse_grad("atan2", input, other, out)
-    out._array = _atan2_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3766,7 +4082,7 @@ def eq__Tensor(input, other):
     except AttributeError:
         return raise_bad_argument(eq__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -3790,7 +4106,7 @@ def eq_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(eq_Tensor_out, input, other, out=out)
-    out._array = _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3838,7 +4154,11 @@ def eq__Scalar(input, other):
     except AttributeError:
         return raise_bad_argument(eq__Scalar, input, other)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.EqBackward0((edge,))
     _eq_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -3873,7 +4193,7 @@ def eq_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(eq_Scalar_out, input, other, out=out)
-    out._array = _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -3905,7 +4225,7 @@ def ne__Tensor(input, other):
     except AttributeError:
         return raise_bad_argument(ne__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -3929,7 +4249,7 @@ def ne_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(ne_Tensor_out, input, other, out=out)
-    out._array = _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3977,7 +4297,11 @@ def ne__Scalar(input, other):
     except AttributeError:
         return raise_bad_argument(ne__Scalar, input, other)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.NeBackward0((edge,))
     _ne_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -4012,7 +4336,7 @@ def ne_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(ne_Scalar_out, input, other, out=out)
-    out._array = _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -4044,7 +4368,7 @@ def lt__Tensor(input, other):
     except AttributeError:
         return raise_bad_argument(lt__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -4068,7 +4392,7 @@ def lt_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(lt_Tensor_out, input, other, out=out)
-    out._array = _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4116,7 +4440,11 @@ def lt__Scalar(input, other):
     except AttributeError:
         return raise_bad_argument(lt__Scalar, input, other)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.LtBackward0((edge,))
     _lt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -4151,7 +4479,7 @@ def lt_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(lt_Scalar_out, input, other, out=out)
-    out._array = _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -4183,7 +4511,7 @@ def le__Tensor(input, other):
     except AttributeError:
         return raise_bad_argument(le__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -4207,7 +4535,7 @@ def le_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(le_Tensor_out, input, other, out=out)
-    out._array = _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4255,7 +4583,11 @@ def le__Scalar(input, other):
     except AttributeError:
         return raise_bad_argument(le__Scalar, input, other)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.LeBackward0((edge,))
     _le_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -4290,7 +4622,7 @@ def le_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(le_Scalar_out, input, other, out=out)
-    out._array = _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -4322,7 +4654,7 @@ def gt__Tensor(input, other):
     except AttributeError:
         return raise_bad_argument(gt__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -4346,7 +4678,7 @@ def gt_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(gt_Tensor_out, input, other, out=out)
-    out._array = _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4394,7 +4726,11 @@ def gt__Scalar(input, other):
     except AttributeError:
         return raise_bad_argument(gt__Scalar, input, other)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.GtBackward0((edge,))
     _gt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -4429,7 +4765,7 @@ def gt_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(gt_Scalar_out, input, other, out=out)
-    out._array = _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -4461,7 +4797,7 @@ def ge__Tensor(input, other):
     except AttributeError:
         return raise_bad_argument(ge__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
@@ -4485,7 +4821,7 @@ def ge_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(ge_Tensor_out, input, other, out=out)
-    out._array = _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4533,7 +4869,11 @@ def ge__Scalar(input, other):
     except AttributeError:
         return raise_bad_argument(ge__Scalar, input, other)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.GeBackward0((edge,))
     _ge_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -4568,7 +4908,7 @@ def ge_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(ge_Scalar_out, input, other, out=out)
-    out._array = _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -4611,7 +4951,7 @@ def logical_not_out(input, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(logical_not_out, input, out=out)
-    out._array = _logical_not_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4657,7 +4997,7 @@ def logical_and_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(logical_and_out, input, other, out=out)
-    out._array = _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4703,7 +5043,7 @@ def logical_or_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(logical_or_out, input, other, out=out)
-    out._array = _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4749,7 +5089,7 @@ def logical_xor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(logical_xor_out, input, other, out=out)
-    out._array = _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4767,7 +5107,8 @@ def bitwise_not(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_not, input, out=out)
-    return wrap(_bitwise_not_kernels[type(input_array)](input_array))
+    kind = input._kind or kind_of(input)
+    return wrap(_bitwise_not_kernels[kind or type(input_array)](input_array), None, kind)
 
 
 def bitwise_not_(input):
@@ -4794,7 +5135,7 @@ def bitwise_not_out(input, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_not_out, input, out=out)
-    out._array = _bitwise_not_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4813,7 +5154,10 @@ def bitwise_and_Tensor(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor, input, other, out=out)
-    return wrap(_bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array))
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
+    return wrap(_bitwise_and_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
 
 
 def bitwise_and__Tensor(input, other):
@@ -4842,7 +5186,7 @@ def bitwise_and_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor_out, input, other, out=out)
-    out._array = _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4923,7 +5267,7 @@ def bitwise_and_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar_out, input, other, out=out)
-    out._array = _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -4942,7 +5286,10 @@ def bitwise_or_Tensor(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor, input, other, out=out)
-    return wrap(_bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array))
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
+    return wrap(_bitwise_or_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
 
 
 def bitwise_or__Tensor(input, other):
@@ -4971,7 +5318,7 @@ def bitwise_or_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor_out, input, other, out=out)
-    out._array = _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -5052,7 +5399,7 @@ def bitwise_or_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar_out, input, other, out=out)
-    out._array = _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -5071,7 +5418,10 @@ def bitwise_xor_Tensor(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor, input, other, out=out)
-    return wrap(_bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array))
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
+    return wrap(_bitwise_xor_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
 
 
 def bitwise_xor__Tensor(input, other):
@@ -5100,7 +5450,7 @@ def bitwise_xor_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor_out, input, other, out=out)
-    out._array = _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -5181,7 +5531,7 @@ def bitwise_xor_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar_out, input, other, out=out)
-    out._array = _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+    set_array(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -5244,12 +5594,12 @@ def where_self(condition, input, other, *, out=None):
     except AttributeError:
         return raise_bad_argument(where_self, condition, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.WhereBackward0((input_edge, other_edge))
-            node.condition_saved = save(condition)
+            node.kept = (save(condition),)
     return wrap(_where_self_kernels[type(condition_array)](condition_array, input_array, other_array), node)
 
 
@@ -5265,7 +5615,7 @@ def where_self_out(condition, input, other, *, out):
     except AttributeError:
         return raise_bad_argument(where_self_out, condition, input, other, out=out)
     refuse_grad("where", input, other, out)
-    out._array = _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
+    set_array(out, _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -5367,9 +5717,13 @@ def masked_fill_Scalar(input, mask, value):
     except AttributeError:
         return raise_bad_argument(masked_fill_Scalar, input, mask, value)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.MaskedFillBackward0((edge,))
-        node.mask_saved = save(mask)
+        node.kept = (save(mask),)
     return wrap(_masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value), node)
 
 
@@ -5385,10 +5739,14 @@ def masked_fill__Scalar(input, mask, value):
     except AttributeError:
         return raise_bad_argument(masked_fill__Scalar, input, mask, value)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.MaskedFillBackward0((edge,))
-        node.mask_saved = save(mask)
+        node.kept = (save(mask),)
     _masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value, out=input_array)
     mark_written(input)
     if node is not None:
@@ -5410,12 +5768,12 @@ def masked_fill_Tensor(input, mask, value):
     except AttributeError:
         return raise_bad_argument(masked_fill_Tensor, input, mask, value)
     node = None
-    if (input._edge is not None or value._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or value._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         value_edge = value._edge or edge_of(value)
         if input_edge or value_edge:
             node = nodes.MaskedFillBackward1((input_edge, value_edge))
-            node.mask_saved = save(mask)
+            node.kept = (save(mask),)
     return wrap(_masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array), node)
 
 
@@ -5446,13 +5804,13 @@ def masked_fill__Tensor(input, mask, value):
     except AttributeError:
         return raise_bad_argument(masked_fill__Tensor, input, mask, value)
     node = None
-    if (input._edge is not None or value._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or value._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         value_edge = value._edge or edge_of(value)
         if input_edge or value_edge:
             check_inplace(input)
             node = nodes.MaskedFillBackward1((input_edge, value_edge))
-            node.mask_saved = save(mask)
+            node.kept = (save(mask),)
     _masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -5493,7 +5851,7 @@ def lerp_Scalar(input, end, weight, *, out=None):
     except AttributeError:
         return raise_bad_argument(lerp_Scalar, input, end, weight, out=out)
     node = None
-    if (input._edge is not None or end._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or end._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         end_edge = end._edge or edge_of(end)
         if input_edge or end_edge:
@@ -5514,7 +5872,7 @@ def lerp__Scalar(input, end, weight):
     except AttributeError:
         return raise_bad_argument(lerp__Scalar, input, end, weight)
     node = None
-    if (input._edge is not None or end._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or end._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         end_edge = end._edge or edge_of(end)
         if input_edge or end_edge:
@@ -5541,7 +5899,7 @@ def lerp_Scalar_out(input, end, weight, *, out):
     except AttributeError:
         return raise_bad_argument(lerp_Scalar_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, out)
-    out._array = _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array)
+    set_array(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
     mark_written(out)
     return out
 
@@ -5562,17 +5920,19 @@ def lerp_Tensor(input, end, weight, *, out=None):
     except AttributeError:
         return raise_bad_argument(lerp_Tensor, input, end, weight, out=out)
     node = None
-    if (input._edge is not None or end._edge is not None or weight._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or end._edge is not None or weight._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         end_edge = end._edge or edge_of(end)
         weight_edge = weight._edge or edge_of(weight)
         if input_edge or end_edge or weight_edge:
             node = nodes.LerpBackward1((input_edge, end_edge, weight_edge))
-            if input_edge or end_edge:
-                node.weight_saved = save(weight)
-            if weight_edge:
-                node.end_saved = save(end)
-                node.self_saved = save(input)
+            node.kept = (
+                save(weight) if (input_edge or end_edge) else None,
+                save(end) if weight_edge else None,
+                save(input) if weight_edge else None,
+            )
     return wrap(_lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array), node)
 
 
@@ -5601,18 +5961,20 @@ def lerp__Tensor(input, end, weight):
     except AttributeError:
         return raise_bad_argument(lerp__Tensor, input, end, weight)
     node = None
-    if (input._edge is not None or end._edge is not None or weight._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or end._edge is not None or weight._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         end_edge = end._edge or edge_of(end)
         weight_edge = weight._edge or edge_of(weight)
         if input_edge or end_edge or weight_edge:
             check_inplace(input)
             node = nodes.LerpBackward1((input_edge, end_edge, weight_edge))
-            if input_edge or end_edge:
-                node.weight_saved = save(weight)
-            if weight_edge:
-                node.end_saved = save(end)
-                node.self_saved = save(input.clone())
+            node.kept = (
+                save(weight) if (input_edge or end_edge) else None,
+                save(end) if weight_edge else None,
+                save(input.clone()) if weight_edge else None,
+            )
     _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -5646,7 +6008,7 @@ def lerp_Tensor_out(input, end, weight, *, out):
     except AttributeError:
         return raise_bad_argument(lerp_Tensor_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, weight, out)
-    out._array = _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array)
+    set_array(out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array))
     mark_written(out)
     return out
 
@@ -5654,8 +6016,10 @@ def lerp_Tensor_out(input, end, weight, *, out):
 _addcmul_kernels = kernel_table("addcmul")
 
 
-def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
     """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
+    if more:
+        return old_call(addcmul, (addcmul,), (input, tensor1, tensor2, *more), {"value": value, "out": out})
     if state.interceptors and intercepts(addcmul, input, tensor1, tensor2):
         return call(addcmul, input, tensor1, tensor2, value=value, out=out)
     if out is not None:
@@ -5669,22 +6033,23 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     except AttributeError:
         return raise_bad_argument(addcmul, input, tensor1, tensor2, value=value, out=out)
     node = None
-    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         tensor1_edge = tensor1._edge or edge_of(tensor1)
         tensor2_edge = tensor2._edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
             node = nodes.AddcmulBackward0((input_edge, tensor1_edge, tensor2_edge))
             node.value = value
-            if tensor1_edge:
-                node.tensor2_saved = save(tensor2)
-            if tensor2_edge:
-                node.tensor1_saved = save(tensor1)
+            node.kept = (save(tensor2) if tensor1_edge else None, save(tensor1) if tensor2_edge else None)
     return wrap(_addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
 
 
-def addcmul_(input, tensor1, tensor2, *, value=1):
+def addcmul_(input, tensor1, tensor2, *more, value=1):
     """addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"""
+    if more:
+        return old_call(addcmul_, (addcmul_,), (input, tensor1, tensor2, *more), {"value": value})
     if state.interceptors and intercepts(addcmul_, input, tensor1, tensor2):
         return call(addcmul_, input, tensor1, tensor2, value=value)
     if type(value) is not int and type(value) is not float:
@@ -5696,7 +6061,9 @@ def addcmul_(input, tensor1, tensor2, *, value=1):
     except AttributeError:
         return raise_bad_argument(addcmul_, input, tensor1, tensor2, value=value)
     node = None
-    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         tensor1_edge = tensor1._edge or edge_of(tensor1)
         tensor2_edge = tensor2._edge or edge_of(tensor2)
@@ -5704,10 +6071,7 @@ def addcmul_(input, tensor1, tensor2, *, value=1):
             check_inplace(input)
             node = nodes.AddcmulBackward0((input_edge, tensor1_edge, tensor2_edge))
             node.value = value
-            if tensor1_edge:
-                node.tensor2_saved = save(tensor2)
-            if tensor2_edge:
-                node.tensor1_saved = save(tensor1)
+            node.kept = (save(tensor2) if tensor1_edge else None, save(tensor1) if tensor2_edge else None)
     _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
     mark_written(input)
     if node is not None:
@@ -5729,7 +6093,7 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
     except AttributeError:
         return raise_bad_argument(addcmul_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcmul", input, tensor1, tensor2, out)
-    out._array = _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
+    set_array(out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array))
     mark_written(out)
     return out
 
@@ -5737,8 +6101,10 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
 _addcdiv_kernels = kernel_table("addcdiv")
 
 
-def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
     """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
+    if more:
+        return old_call(addcdiv, (addcdiv,), (input, tensor1, tensor2, *more), {"value": value, "out": out})
     if state.interceptors and intercepts(addcdiv, input, tensor1, tensor2):
         return call(addcdiv, input, tensor1, tensor2, value=value, out=out)
     if out is not None:
@@ -5752,22 +6118,26 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
     except AttributeError:
         return raise_bad_argument(addcdiv, input, tensor1, tensor2, value=value, out=out)
     node = None
-    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         tensor1_edge = tensor1._edge or edge_of(tensor1)
         tensor2_edge = tensor2._edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
             node = nodes.AddcdivBackward0((input_edge, tensor1_edge, tensor2_edge))
             node.value = value
-            if tensor1_edge or tensor2_edge:
-                node.tensor2_saved = save(tensor2)
-            if tensor2_edge:
-                node.tensor1_saved = save(tensor1)
+            node.kept = (
+                save(tensor2) if (tensor1_edge or tensor2_edge) else None,
+                save(tensor1) if tensor2_edge else None,
+            )
     return wrap(_addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
 
 
-def addcdiv_(input, tensor1, tensor2, *, value=1):
+def addcdiv_(input, tensor1, tensor2, *more, value=1):
     """addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"""
+    if more:
+        return old_call(addcdiv_, (addcdiv_,), (input, tensor1, tensor2, *more), {"value": value})
     if state.interceptors and intercepts(addcdiv_, input, tensor1, tensor2):
         return call(addcdiv_, input, tensor1, tensor2, value=value)
     if type(value) is not int and type(value) is not float:
@@ -5779,7 +6149,9 @@ def addcdiv_(input, tensor1, tensor2, *, value=1):
     except AttributeError:
         return raise_bad_argument(addcdiv_, input, tensor1, tensor2, value=value)
     node = None
-    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         input_edge = input._edge or edge_of(input)
         tensor1_edge = tensor1._edge or edge_of(tensor1)
         tensor2_edge = tensor2._edge or edge_of(tensor2)
@@ -5787,10 +6159,10 @@ def addcdiv_(input, tensor1, tensor2, *, value=1):
             check_inplace(input)
             node = nodes.AddcdivBackward0((input_edge, tensor1_edge, tensor2_edge))
             node.value = value
-            if tensor1_edge or tensor2_edge:
-                node.tensor2_saved = save(tensor2)
-            if tensor2_edge:
-                node.tensor1_saved = save(tensor1)
+            node.kept = (
+                save(tensor2) if (tensor1_edge or tensor2_edge) else None,
+                save(tensor1) if tensor2_edge else None,
+            )
     _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
     mark_written(input)
     if node is not None:
@@ -5812,7 +6184,7 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
     except AttributeError:
         return raise_bad_argument(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcdiv", input, tensor1, tensor2, out)
-    out._array = _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
+    set_array(out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array))
     mark_written(out)
     return out
 

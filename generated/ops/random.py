@@ -23,7 +23,7 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap
+from mindtorch.tensor import Tensor, as_operand, set_array, wrap
 
 _uniform__kernels = kernel_table("uniform_")
 
@@ -41,7 +41,11 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
     except AttributeError:
         return raise_bad_argument(uniform_, input, from_, to, generator=generator)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.UniformBackward0((edge,))
     _uniform__kernels[type(input_array)](input_array, from_, to, generator)
@@ -67,7 +71,11 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
     except AttributeError:
         return raise_bad_argument(normal_, input, mean, std, generator=generator)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.NormalBackward0((edge,))
     _normal__kernels[type(input_array)](input_array, mean, std, generator)
@@ -91,7 +99,11 @@ def bernoulli__float(input, p=0.5, *, generator=None):
     except AttributeError:
         return raise_bad_argument(bernoulli__float, input, p, generator=generator)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.BernoulliBackward2((edge,))
     _bernoulli__float_kernels[type(input_array)](input_array, p, generator)
@@ -114,14 +126,13 @@ def bernoulli__Tensor(input, p, *, generator=None):
     except AttributeError:
         return raise_bad_argument(bernoulli__Tensor, input, p, generator=generator)
     node = None
-    if (input._edge is not None or p._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or p._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         p_edge = p._edge or edge_of(p)
         if input_edge or p_edge:
             check_inplace(input)
             node = nodes.BernoulliBackward1((input_edge, p_edge))
-            if p_edge:
-                node.p_saved = save(p)
+            node.kept = (save(p) if p_edge else None,)
     _bernoulli__Tensor_kernels[type(input_array)](input_array, p_array, generator)
     mark_written(input)
     if node is not None:
@@ -159,7 +170,11 @@ def bernoulli_default(input, *, generator=None, out=None):
     except AttributeError:
         return raise_bad_argument(bernoulli_default, input, generator=generator, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.BernoulliBackward0((edge,))
     return wrap(_bernoulli_default_kernels[type(input_array)](input_array, generator), node)
 
@@ -174,7 +189,7 @@ def bernoulli_default_out(input, *, generator=None, out):
     except AttributeError:
         return raise_bad_argument(bernoulli_default_out, input, generator=generator, out=out)
     refuse_grad("bernoulli", input, out)
-    out._array = _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array)
+    set_array(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
     mark_written(out)
     return out
 
@@ -216,7 +231,11 @@ def random__default(input, *, generator=None):
     except AttributeError:
         return raise_bad_argument(random__default, input, generator=generator)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.RandomBackward2((edge,))
     _random__default_kernels[type(input_array)](input_array, generator)
@@ -240,7 +259,11 @@ def random__to(input, to, *, generator=None):
     except AttributeError:
         return raise_bad_argument(random__to, input, to, generator=generator)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.RandomBackward1((edge,))
     _random__to_kernels[type(input_array)](input_array, to, generator)
@@ -266,7 +289,11 @@ def random__from(input, from_, to, *, generator=None):
     except AttributeError:
         return raise_bad_argument(random__from, input, from_, to, generator=generator)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.RandomBackward0((edge,))
     _random__from_kernels[type(input_array)](input_array, from_, to, generator)
@@ -301,7 +328,11 @@ def exponential_(input, lambd=1.0, *, generator=None):
     except AttributeError:
         return raise_bad_argument(exponential_, input, lambd, generator=generator)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ExponentialBackward0((edge,))
     _exponential__kernels[type(input_array)](input_array, lambd, generator)

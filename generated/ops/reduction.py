@@ -25,7 +25,7 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap
+from mindtorch.tensor import Tensor, as_operand, set_array, wrap
 
 _sum_default_kernels = kernel_table("sum")
 
@@ -41,7 +41,11 @@ def sum_default(input, *, dtype=None):
     except AttributeError:
         return raise_bad_argument(sum_default, input, dtype=dtype)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SumBackward0((edge,))
         node.self_shape = input_array.shape
     return wrap(_sum_default_kernels[type(input_array)](input_array, dtype), node)
@@ -69,7 +73,11 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
     except AttributeError:
         return raise_bad_argument(sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SumBackward1((edge,))
         node.self_shape = input_array.shape
         node.dim = dim
@@ -115,7 +123,7 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("sum", input, out)
-    out._array = _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+    set_array(out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -136,7 +144,11 @@ def mean_default(input, *, dtype=None, out=None):
     except AttributeError:
         return raise_bad_argument(mean_default, input, dtype=dtype, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.MeanBackward0((edge,))
         node.self_shape = input_array.shape
         node.self_numel = input_array.size
@@ -155,7 +167,7 @@ def mean_default_out(input, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(mean_default_out, input, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
-    out._array = _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array)
+    set_array(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -182,7 +194,11 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
     except AttributeError:
         return raise_bad_argument(mean_dim, input, dim, keepdim, dtype=dtype, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.MeanBackward1((edge,))
         node.self_shape = input_array.shape
         node.dim = dim
@@ -228,7 +244,7 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
-    out._array = _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+    set_array(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -247,12 +263,16 @@ def prod_default(input, *, dtype=None):
     except AttributeError:
         return raise_bad_argument(prod_default, input, dtype=dtype)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ProdBackward0((edge,))
-        node.self_saved = save(input)
+        node.kept = (save(input),)
     result = wrap(_prod_default_kernels[type(input_array)](input_array, dtype), node)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -276,14 +296,18 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
     except AttributeError:
         return raise_bad_argument(prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ProdBackward1((edge,))
-        node.self_saved = save(input)
         node.dim = dim
         node.keepdim = keepdim
+        node.kept = (save(input),)
     result = wrap(_prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -323,7 +347,7 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("prod", input, out)
-    out._array = _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+    set_array(out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -354,17 +378,21 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     except AttributeError:
         return raise_bad_argument(amax, input, dim, keepdim, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.AmaxBackward0((edge,))
-        node.self_saved = save(input)
         node.dim = dim
         node.keepdim = keepdim
+        node.kept = (save(input),)
     try:
         result = wrap(_amax_kernels[type(input_array)](input_array, dim, keepdim), node)
     except (AttributeError, TypeError) as error:
         raise explained(error, amax, (amax,), (input, dim, keepdim), {}) from None
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -386,7 +414,7 @@ def amax_out(input, dim=(), keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(amax_out, input, dim, keepdim, out=out)
     refuse_grad("amax", input, out)
-    out._array = _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
+    set_array(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -417,17 +445,21 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     except AttributeError:
         return raise_bad_argument(amin, input, dim, keepdim, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.AminBackward0((edge,))
-        node.self_saved = save(input)
         node.dim = dim
         node.keepdim = keepdim
+        node.kept = (save(input),)
     try:
         result = wrap(_amin_kernels[type(input_array)](input_array, dim, keepdim), node)
     except (AttributeError, TypeError) as error:
         raise explained(error, amin, (amin,), (input, dim, keepdim), {}) from None
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -449,7 +481,7 @@ def amin_out(input, dim=(), keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(amin_out, input, dim, keepdim, out=out)
     refuse_grad("amin", input, out)
-    out._array = _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
+    set_array(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -468,12 +500,16 @@ def max_default(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(max_default, input, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.MaxBackward1((edge,))
-        node.self_saved = save(input)
+        node.kept = (save(input),)
     result = wrap(_max_default_kernels[type(input_array)](input_array), node)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -487,7 +523,7 @@ def max_default_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(max_default_out, input, out=out)
     refuse_grad("max", input, out)
-    out._array = _max_default_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -510,7 +546,11 @@ def max_dim(input, dim, keepdim=False, *, out=None):
     except AttributeError:
         return raise_bad_argument(max_dim, input, dim, keepdim, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.MaxBackward0((edge,))
         node.dim = dim
         node.self_shape = input_array.shape
@@ -519,7 +559,7 @@ def max_dim(input, dim, keepdim=False, *, out=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
-        node.indices_saved = save(indices)
+        node.kept = (save(indices),)
     return return_types.max((values, indices))
 
 
@@ -541,7 +581,7 @@ def max_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("max", input, *out)
     arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        tensor._array = tensor_array
+        set_array(tensor, tensor_array)
         mark_written(tensor)
     return return_types.max(out)
 
@@ -612,12 +652,16 @@ def min_default(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(min_default, input, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.MinBackward1((edge,))
-        node.self_saved = save(input)
+        node.kept = (save(input),)
     result = wrap(_min_default_kernels[type(input_array)](input_array), node)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -631,7 +675,7 @@ def min_default_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(min_default_out, input, out=out)
     refuse_grad("min", input, out)
-    out._array = _min_default_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -654,7 +698,11 @@ def min_dim(input, dim, keepdim=False, *, out=None):
     except AttributeError:
         return raise_bad_argument(min_dim, input, dim, keepdim, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.MinBackward0((edge,))
         node.dim = dim
         node.self_shape = input_array.shape
@@ -663,7 +711,7 @@ def min_dim(input, dim, keepdim=False, *, out=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
-        node.indices_saved = save(indices)
+        node.kept = (save(indices),)
     return return_types.min((values, indices))
 
 
@@ -685,7 +733,7 @@ def min_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("min", input, *out)
     arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        tensor._array = tensor_array
+        set_array(tensor, tensor_array)
         mark_written(tensor)
     return return_types.min(out)
 
@@ -779,7 +827,7 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(argmax_out, input, dim, keepdim, out=out)
-    out._array = _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
+    set_array(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -821,7 +869,7 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(argmin_out, input, dim, keepdim, out=out)
-    out._array = _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
+    set_array(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -851,7 +899,7 @@ def any_default_out(input, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(any_default_out, input, out=out)
-    out._array = _any_default_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -889,7 +937,7 @@ def any_dim_out(input, dim, keepdim=False, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(any_dim_out, input, dim, keepdim, out=out)
-    out._array = _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
+    set_array(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -971,7 +1019,7 @@ def all_default_out(input, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(all_default_out, input, out=out)
-    out._array = _all_default_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1009,7 +1057,7 @@ def all_dim_out(input, dim, keepdim=False, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(all_dim_out, input, dim, keepdim, out=out)
-    out._array = _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
+    set_array(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -1138,12 +1186,16 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
     except AttributeError:
         return raise_bad_argument(var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.VarBackward0((edge,))
-        node.self_saved = save(input)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
+        node.kept = (save(input),)
     return wrap(_var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
 
 
@@ -1180,7 +1232,7 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     except AttributeError:
         return raise_bad_argument(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("var", input, out)
-    out._array = _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
+    set_array(out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -1257,15 +1309,19 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
     except AttributeError:
         return raise_bad_argument(std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.StdBackward0((edge,))
-        node.self_saved = save(input)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
+        node.kept = (save(input),)
     result = wrap(_std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -1302,7 +1358,7 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     except AttributeError:
         return raise_bad_argument(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("std", input, out)
-    out._array = _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
+    set_array(out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -1331,17 +1387,21 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
     except AttributeError:
         return raise_bad_argument(logsumexp, input, dim, keepdim, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.LogsumexpBackward0((edge,))
-        node.self_saved = save(input)
         node.dim = dim
         node.keepdim = keepdim
+        node.kept = (save(input),)
     try:
         result = wrap(_logsumexp_kernels[type(input_array)](input_array, dim, keepdim), node)
     except (AttributeError, TypeError) as error:
         raise explained(error, logsumexp, (logsumexp,), (input, dim, keepdim), {}) from None
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -1361,7 +1421,7 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(logsumexp_out, input, dim, keepdim, out=out)
     refuse_grad("logsumexp", input, out)
-    out._array = _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array)
+    set_array(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -1386,7 +1446,11 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
     except AttributeError:
         return raise_bad_argument(cumsum, input, dim, dtype=dtype, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.CumsumBackward0((edge,))
         node.dim = dim
     return wrap(_cumsum_kernels[type(input_array)](input_array, dim, dtype), node)
@@ -1407,7 +1471,11 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
     except AttributeError:
         return raise_bad_argument(cumsum_, input, dim, dtype=dtype)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.CumsumBackward0((edge,))
         node.dim = dim
@@ -1432,7 +1500,7 @@ def cumsum_out(input, dim, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(cumsum_out, input, dim, dtype=dtype, out=out)
     refuse_grad("cumsum", input, out)
-    out._array = _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array)
+    set_array(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -1455,13 +1523,17 @@ def _softmax(input, dim, half_to_float, *, out=None):
     except AttributeError:
         return raise_bad_argument(_softmax, input, dim, half_to_float, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SoftmaxBackward0((edge,))
         node.dim = dim
         node.self_dtype = input.dtype
     result = wrap(__softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -1479,7 +1551,7 @@ def _softmax_out(input, dim, half_to_float, *, out):
     except AttributeError:
         return raise_bad_argument(_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_softmax", input, out)
-    out._array = __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
+    set_array(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
     mark_written(out)
     return out
 
@@ -1503,16 +1575,14 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     except AttributeError:
         return raise_bad_argument(_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     node = None
-    if (grad_output._edge is not None or output._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         output_edge = output._edge or edge_of(output)
         if grad_output_edge or output_edge:
             node = nodes.SoftmaxBackwardDataBackward0((grad_output_edge, output_edge))
-            node.output_saved = save(output)
             node.dim = dim
             node.input_dtype = input_dtype
-            if output_edge:
-                node.grad_output_saved = save(grad_output)
+            node.kept = (save(output), save(grad_output) if output_edge else None)
     return wrap(
         __softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
         node,
@@ -1534,8 +1604,11 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     except AttributeError:
         return raise_bad_argument(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_softmax_backward_data", grad_output, output, out)
-    out._array = __softmax_backward_data_kernels[type(grad_output_array)](
-        grad_output_array, output_array, dim, input_dtype, out=out_array
+    set_array(
+        out,
+        __softmax_backward_data_kernels[type(grad_output_array)](
+            grad_output_array, output_array, dim, input_dtype, out=out_array
+        ),
     )
     mark_written(out)
     return out
@@ -1592,13 +1665,17 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
     except AttributeError:
         return raise_bad_argument(_log_softmax, input, dim, half_to_float, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.LogSoftmaxBackward0((edge,))
         node.dim = dim
         node.self_dtype = input.dtype
     result = wrap(__log_softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -1616,7 +1693,7 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
     except AttributeError:
         return raise_bad_argument(_log_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_log_softmax", input, out)
-    out._array = __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
+    set_array(out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
     mark_written(out)
     return out
 
@@ -1640,15 +1717,13 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
     except AttributeError:
         return raise_bad_argument(_log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     node = None
-    if (grad_output._edge is not None or output._edge is not None) and thread.grad_enabled:
+    if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         output_edge = output._edge or edge_of(output)
         if grad_output_edge or output_edge:
             node = nodes.LogSoftmaxBackwardDataBackward0((grad_output_edge, output_edge))
-            node.output_saved = save(output)
             node.dim = dim
-            if output_edge:
-                node.grad_output_saved = save(grad_output)
+            node.kept = (save(output), save(grad_output) if output_edge else None)
     return wrap(
         __log_softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
         node,
@@ -1670,8 +1745,11 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
     except AttributeError:
         return raise_bad_argument(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_log_softmax_backward_data", grad_output, output, out)
-    out._array = __log_softmax_backward_data_kernels[type(grad_output_array)](
-        grad_output_array, output_array, dim, input_dtype, out=out_array
+    set_array(
+        out,
+        __log_softmax_backward_data_kernels[type(grad_output_array)](
+            grad_output_array, output_array, dim, input_dtype, out=out_array
+        ),
     )
     mark_written(out)
     return out
@@ -1728,7 +1806,11 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
     except AttributeError:
         return raise_bad_argument(sort_default, input, dim, descending, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SortBackward0((edge,))
         node.dim = dim
         node.self_shape = input_array.shape
@@ -1736,7 +1818,7 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
-        node.indices_saved = save(indices)
+        node.kept = (save(indices),)
     return return_types.sort((values, indices))
 
 
@@ -1758,7 +1840,7 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
     refuse_grad("sort", input, *out)
     arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        tensor._array = tensor_array
+        set_array(tensor, tensor_array)
         mark_written(tensor)
     return return_types.sort(out)
 
@@ -1783,7 +1865,11 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
     except AttributeError:
         return raise_bad_argument(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SortBackward1((edge,))
         node.dim = dim
         node.self_shape = input_array.shape
@@ -1791,7 +1877,7 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
-        node.indices_saved = save(indices)
+        node.kept = (save(indices),)
     return return_types.sort((values, indices))
 
 
@@ -1831,7 +1917,7 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     refuse_grad("sort", input, *out)
     arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        tensor._array = tensor_array
+        set_array(tensor, tensor_array)
         mark_written(tensor)
     return return_types.sort(out)
 
@@ -1875,7 +1961,11 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     except AttributeError:
         return raise_bad_argument(topk, input, k, dim, largest, sorted, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.TopkBackward0((edge,))
         node.dim = dim
         node.self_shape = input_array.shape
@@ -1883,7 +1973,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
-        node.indices_saved = save(indices)
+        node.kept = (save(indices),)
     return return_types.topk((values, indices))
 
 
@@ -1909,7 +1999,7 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     refuse_grad("topk", input, *out)
     arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        tensor._array = tensor_array
+        set_array(tensor, tensor_array)
         mark_written(tensor)
     return return_types.topk(out)
 
@@ -1942,18 +2032,22 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
     except AttributeError:
         return raise_bad_argument(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.LinalgVectorNormBackward0((edge,))
-        node.self_saved = save(input)
         node.ord = ord
         node.dim = dim
         node.keepdim = keepdim
+        node.kept = (save(input),)
     try:
         result = wrap(_linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype), node)
     except (AttributeError, TypeError) as error:
         raise explained(error, linalg_vector_norm, (linalg_vector_norm,), (input, ord, dim, keepdim), {}) from None
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept += (save_output(node, result),)
     return result
 
 
@@ -1977,7 +2071,7 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
     except AttributeError:
         return raise_bad_argument(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("linalg_vector_norm", input, out)
-    out._array = _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
+    set_array(out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -2076,7 +2170,7 @@ def count_nonzero_default(input, dim=None):
     return composite.count_nonzero(input, dim)
 
 
-def count_nonzero(input, dim=..., *more_dim, axis=None):
+def count_nonzero(input, dim=None, *more_dim, axis=None):
     """count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor
     count_nonzero(Tensor self, int? dim=None) -> Tensor
     """

@@ -76,9 +76,13 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             requires_grad=requires_grad,
         )
     node = None
-    if values._edge is not None and thread.grad_enabled and (edge := values._edge or edge_of(values)):
+    if (
+        values._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := values._edge or edge_of(values))
+    ):
         node = nodes.SparseCooTensorWithDimsAndTensorsBackward0((edge,))
-        node.indices_saved = save(indices)
+        node.kept = (save(indices),)
     try:
         result = wrap(
             __sparse_coo_tensor_with_dims_and_tensors_kernels[type(indices_array)](
@@ -287,7 +291,11 @@ def _to_sparse_sparse_dim(input, sparse_dim):
     except AttributeError:
         return raise_bad_argument(_to_sparse_sparse_dim, input, sparse_dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ToSparseBackward0((edge,))
     return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
 
@@ -310,7 +318,11 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     except AttributeError:
         return raise_bad_argument(_to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ToSparseBackward1((edge,))
     return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
 
@@ -393,9 +405,13 @@ def _to_dense(input, dtype=None, masked_grad=None):
     except AttributeError:
         return raise_bad_argument(_to_dense, input, dtype, masked_grad)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ToDenseBackward0((edge,))
-        node.self_saved = save(input)
+        node.kept = (save(input),)
     return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
 
 
@@ -424,7 +440,11 @@ def _coalesce(input):
     except AttributeError:
         return raise_bad_argument(_coalesce, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.CoalesceBackward0((edge,))
     return wrap(__coalesce_kernels[type(input_array)](input_array), node)
 
@@ -464,9 +484,13 @@ def _values(input):
     except AttributeError:
         return raise_bad_argument(_values, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ValuesBackward0((edge,))
-        node.self_saved = save(input)
+        node.kept = (save(input),)
     return wrap(__values_kernels[type(input_array)](input_array), node)
 
 

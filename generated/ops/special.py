@@ -11,8 +11,9 @@ from mindtorch.composite import special as composite
 from mindtorch.dispatch.arguments import explained, int_of, raise_bad_argument, raise_no_overload, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.kinds import common_kind, kind_of
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap
+from mindtorch.tensor import Tensor, as_operand, set_array, wrap
 
 _erf_kernels = kernel_table("erf")
 
@@ -27,11 +28,16 @@ def erf(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(erf, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ErfBackward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_erf_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_erf_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def erf_(input):
@@ -43,10 +49,14 @@ def erf_(input):
     except AttributeError:
         return raise_bad_argument(erf_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ErfBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _erf_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -64,7 +74,7 @@ def erf_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(erf_out, input, out=out)
     refuse_grad("erf", input, out)
-    out._array = _erf_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _erf_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -82,11 +92,16 @@ def erfc(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(erfc, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ErfcBackward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_erfc_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_erfc_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def erfc_(input):
@@ -98,10 +113,14 @@ def erfc_(input):
     except AttributeError:
         return raise_bad_argument(erfc_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ErfcBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _erfc_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -119,7 +138,7 @@ def erfc_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(erfc_out, input, out=out)
     refuse_grad("erfc", input, out)
-    out._array = _erfc_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -137,12 +156,17 @@ def erfinv(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(erfinv, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ErfinvBackward0((edge,))
-    result = wrap(_erfinv_kernels[type(input_array)](input_array), node)
+    result = wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
-        node.result_saved = save_output(node, result)
+        node.kept = (save_output(node, result),)
     return result
 
 
@@ -155,14 +179,18 @@ def erfinv_(input):
     except AttributeError:
         return raise_bad_argument(erfinv_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.ErfinvBackward0((edge,))
     _erfinv_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.result_saved = save_output(node, input)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -176,7 +204,7 @@ def erfinv_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(erfinv_out, input, out=out)
     refuse_grad("erfinv", input, out)
-    out._array = _erfinv_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -194,11 +222,16 @@ def lgamma(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(lgamma, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.LgammaBackward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_lgamma_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_lgamma_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def lgamma_(input):
@@ -210,10 +243,14 @@ def lgamma_(input):
     except AttributeError:
         return raise_bad_argument(lgamma_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.LgammaBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _lgamma_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -231,7 +268,7 @@ def lgamma_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(lgamma_out, input, out=out)
     refuse_grad("lgamma", input, out)
-    out._array = _lgamma_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -249,11 +286,16 @@ def digamma(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(digamma, input, out=out)
+    kind = input._kind or kind_of(input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.DigammaBackward0((edge,))
-        node.self_saved = save(input)
-    return wrap(_digamma_kernels[type(input_array)](input_array), node)
+        node.kept = (save(input),)
+    return wrap(_digamma_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def digamma_(input):
@@ -265,10 +307,14 @@ def digamma_(input):
     except AttributeError:
         return raise_bad_argument(digamma_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.DigammaBackward0((edge,))
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _digamma_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -286,7 +332,7 @@ def digamma_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(digamma_out, input, out=out)
     refuse_grad("digamma", input, out)
-    out._array = _digamma_kernels[type(input_array)](input_array, out=out_array)
+    set_array(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -307,10 +353,14 @@ def polygamma(n, input, *, out=None):
     except AttributeError:
         return raise_bad_argument(polygamma, n, input, out=out)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.PolygammaBackward0((edge,))
         node.n = n
-        node.self_saved = save(input)
+        node.kept = (save(input),)
     return wrap(_polygamma_kernels[type(input_array)](n, input_array), node)
 
 
@@ -325,11 +375,15 @@ def polygamma_(input, n):
     except AttributeError:
         return raise_bad_argument(polygamma_, input, n)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.PolygammaBackward0((edge,))
         node.n = n
-        node.self_saved = save(input.clone())
+        node.kept = (save(input.clone()),)
     _polygamma_kernels[type(input_array)](n, input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -349,7 +403,7 @@ def polygamma_out(n, input, *, out):
     except AttributeError:
         return raise_bad_argument(polygamma_out, n, input, out=out)
     refuse_grad("polygamma", input, out)
-    out._array = _polygamma_kernels[type(input_array)](n, input_array, out=out_array)
+    set_array(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -368,15 +422,17 @@ def xlogy_Tensor(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(xlogy_Tensor, input, other, out=out)
+    kind = input._kind
+    if not kind or kind is not other._kind:
+        kind = common_kind(input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.XlogyBackward0((input_edge, other_edge))
-            node.self_saved = save(input)
-            node.other_saved = save(other)
-    return wrap(_xlogy_Tensor_kernels[type(input_array)](input_array, other_array), node)
+            node.kept = (save(input), save(other))
+    return wrap(_xlogy_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
 def xlogy__Tensor(input, other):
@@ -389,14 +445,13 @@ def xlogy__Tensor(input, other):
     except AttributeError:
         return raise_bad_argument(xlogy__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and thread.grad_enabled:
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.XlogyBackward0((input_edge, other_edge))
-            node.self_saved = save(input.clone())
-            node.other_saved = save(other)
+            node.kept = (save(input.clone()), save(other))
     _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -415,7 +470,7 @@ def xlogy_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(xlogy_Tensor_out, input, other, out=out)
     refuse_grad("xlogy", input, other, out)
-    out._array = _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+    set_array(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 

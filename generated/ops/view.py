@@ -21,7 +21,7 @@ from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.memory_format import contiguous_format
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, twin_of, view_of, view_outputs, wrap
+from mindtorch.tensor import Tensor, set_array, twin_of, view_of, view_outputs, wrap
 
 _alias_kernels = kernel_table("alias")
 
@@ -35,7 +35,11 @@ def alias(input):
     except AttributeError:
         return raise_bad_argument(alias, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.AliasBackward0((edge,))
     return view_of(input, _alias_kernels[type(input_array)](input_array), node, (alias, ()))
 
@@ -77,7 +81,11 @@ def view_default(input, size, *more_size):
     except AttributeError:
         return raise_bad_argument(view_default, input, size, *more_size)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ViewBackward0((edge,))
         node.self_shape = input_array.shape
     return view_of(input, _view_default_kernels[type(input_array)](input_array, size), node, (view_default, (size,)))
@@ -133,7 +141,11 @@ def _reshape_alias(input, size, stride):
     except AttributeError:
         return raise_bad_argument(_reshape_alias, input, size, stride)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ReshapeAliasBackward0((edge,))
         node.self_shape = input_array.shape
     try:
@@ -190,7 +202,11 @@ def transpose(input, dim0, dim1):
     except AttributeError:
         return raise_bad_argument(transpose, input, dim0, dim1)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.TransposeBackward0((edge,))
         node.dim0 = dim0
         node.dim1 = dim1
@@ -211,7 +227,11 @@ def t(input):
     except AttributeError:
         return raise_bad_argument(t, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.TBackward0((edge,))
     return view_of(input, _t_kernels[type(input_array)](input_array), node, (t, ()))
 
@@ -225,10 +245,14 @@ def t_(input):
     except AttributeError:
         return raise_bad_argument(t_, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.TBackward0((edge,))
-    input._array = _t_kernels[type(input_array)](input_array)
+    set_array(input, _t_kernels[type(input_array)](input_array))
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -260,7 +284,11 @@ def permute(input, dims, *more_dims):
     except AttributeError:
         return raise_bad_argument(permute, input, dims, *more_dims)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.PermuteBackward0((edge,))
         node.dims = dims
     try:
@@ -327,7 +355,11 @@ def expand(input, size, *more_size, implicit=False):
     except AttributeError:
         return raise_bad_argument(expand, input, size, *more_size, implicit=implicit)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ExpandBackward0((edge,))
     try:
         return view_of(input, _expand_kernels[type(input_array)](input_array, size, implicit), node, (expand, (size,)))
@@ -374,7 +406,11 @@ def squeeze_default(input):
     except AttributeError:
         return raise_bad_argument(squeeze_default, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SqueezeBackward0((edge,))
         node.self_shape = input_array.shape
     return view_of(input, _squeeze_default_kernels[type(input_array)](input_array), node, (squeeze_default, ()))
@@ -389,11 +425,15 @@ def squeeze__default(input):
     except AttributeError:
         return raise_bad_argument(squeeze__default, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.SqueezeBackward0((edge,))
         node.self_shape = input_array.shape
-    input._array = _squeeze_default_kernels[type(input_array)](input_array)
+    set_array(input, _squeeze_default_kernels[type(input_array)](input_array))
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -414,7 +454,11 @@ def squeeze_dim(input, dim):
     except AttributeError:
         return raise_bad_argument(squeeze_dim, input, dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SqueezeBackward1((edge,))
         node.self_shape = input_array.shape
     return view_of(input, _squeeze_dim_kernels[type(input_array)](input_array, dim), node, (squeeze_dim, (dim,)))
@@ -431,11 +475,15 @@ def squeeze__dim(input, dim):
     except AttributeError:
         return raise_bad_argument(squeeze__dim, input, dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.SqueezeBackward1((edge,))
         node.self_shape = input_array.shape
-    input._array = _squeeze_dim_kernels[type(input_array)](input_array, dim)
+    set_array(input, _squeeze_dim_kernels[type(input_array)](input_array, dim))
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -458,7 +506,11 @@ def squeeze_dims(input, dim, *more_dim):
     except AttributeError:
         return raise_bad_argument(squeeze_dims, input, dim, *more_dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SqueezeBackward2((edge,))
         node.self_shape = input_array.shape
     return view_of(input, _squeeze_dims_kernels[type(input_array)](input_array, dim), node, (squeeze_dims, (dim,)))
@@ -498,11 +550,15 @@ def squeeze__dims(input, dim, *more_dim):
     except AttributeError:
         return raise_bad_argument(squeeze__dims, input, dim, *more_dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.SqueezeBackward2((edge,))
         node.self_shape = input_array.shape
-    input._array = _squeeze_dims_kernels[type(input_array)](input_array, dim)
+    set_array(input, _squeeze_dims_kernels[type(input_array)](input_array, dim))
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -546,7 +602,11 @@ def unsqueeze(input, dim=..., *, axis=None):
     except AttributeError:
         return raise_bad_argument(unsqueeze, input, dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.UnsqueezeBackward0((edge,))
         node.dim = dim
     return view_of(input, _unsqueeze_kernels[type(input_array)](input_array, dim), node, (unsqueeze, (dim,)))
@@ -565,11 +625,15 @@ def unsqueeze_(input, dim=..., *, axis=None):
     except AttributeError:
         return raise_bad_argument(unsqueeze_, input, dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.UnsqueezeBackward0((edge,))
         node.dim = dim
-    input._array = _unsqueeze_kernels[type(input_array)](input_array, dim)
+    set_array(input, _unsqueeze_kernels[type(input_array)](input_array, dim))
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -592,7 +656,11 @@ def select(input, dim, index):
     except AttributeError:
         return raise_bad_argument(select, input, dim, index)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SelectBackward0((edge,))
         node.self_shape = input_array.shape
         node.dim = dim
@@ -622,7 +690,11 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
     except AttributeError:
         return raise_bad_argument(slice, input, dim, start, end, step)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SliceBackward0((edge,))
         node.self_shape = input_array.shape
         node.dim = dim
@@ -668,7 +740,11 @@ def split_Tensor(input, split_size, dim=0):
     except AttributeError:
         return raise_bad_argument(split_Tensor, input, split_size, dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SplitBackward0((edge,))
         node.self_shape = input_array.shape
         node.split_size = split_size
@@ -728,7 +804,11 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
     except AttributeError:
         return raise_bad_argument(split_with_sizes, input, split_sizes, dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.SplitWithSizesBackward0((edge,))
         node.self_shape = input_array.shape
         node.split_sizes = split_sizes
@@ -772,7 +852,11 @@ def unbind(input, dim=0, *, axis=None):
     except AttributeError:
         return raise_bad_argument(unbind, input, dim)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.UnbindBackward0((edge,))
         node.self_shape = input_array.shape
         node.dim = dim
@@ -797,7 +881,11 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     except AttributeError:
         return raise_bad_argument(diagonal, input, offset, dim1, dim2)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.DiagonalBackward0((edge,))
         node.self_shape = input_array.shape
         node.offset = offset
@@ -829,7 +917,11 @@ def unfold(input, dimension, size, step):
     except AttributeError:
         return raise_bad_argument(unfold, input, dimension, size, step)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.UnfoldBackward0((edge,))
         node.self_shape = input_array.shape
         node.dimension = dimension
@@ -861,7 +953,11 @@ def as_strided(input, size, stride, storage_offset=None):
     except AttributeError:
         return raise_bad_argument(as_strided, input, size, stride, storage_offset)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.AsStridedBackward0((edge,))
         node.self_shape = input_array.shape
         node.self_stride = input.stride()
@@ -895,7 +991,11 @@ def as_strided_(input, size, stride, storage_offset=None):
     except AttributeError:
         return raise_bad_argument(as_strided_, input, size, stride, storage_offset)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         check_inplace(input)
         node = nodes.AsStridedBackward0((edge,))
         node.self_shape = input_array.shape
@@ -904,7 +1004,7 @@ def as_strided_(input, size, stride, storage_offset=None):
         node.size = size
         node.stride = stride
         node.storage_offset = storage_offset
-    input._array = _as_strided_kernels[type(input_array)](input_array, size, stride, storage_offset)
+    set_array(input, _as_strided_kernels[type(input_array)](input_array, size, stride, storage_offset))
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -952,7 +1052,11 @@ def view_as_real(input):
     except AttributeError:
         return raise_bad_argument(view_as_real, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ViewAsRealBackward0((edge,))
     return view_of(input, _view_as_real_kernels[type(input_array)](input_array), node, (view_as_real, ()))
 
@@ -969,7 +1073,11 @@ def view_as_complex(input):
     except AttributeError:
         return raise_bad_argument(view_as_complex, input)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.ViewAsComplexBackward0((edge,))
     return view_of(input, _view_as_complex_kernels[type(input_array)](input_array), node, (view_as_complex, ()))
 
@@ -1008,7 +1116,11 @@ def _unsafe_view(input, size, *more_size):
     except AttributeError:
         return raise_bad_argument(_unsafe_view, input, size, *more_size)
     node = None
-    if input._edge is not None and thread.grad_enabled and (edge := input._edge or edge_of(input)):
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
         node = nodes.UnsafeViewBackward0((edge,))
         node.self_shape = input_array.shape
     try:

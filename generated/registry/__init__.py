@@ -20,6 +20,7 @@ from mindtorch._generated.registry import (
     view,
 )
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.deprecation import register_old_calls
 from mindtorch.dispatch.registry import register_kernels, register_ops
 
 from mindtorch._generated import tensor_methods as tensor_methods  # puts the methods on Tensor
@@ -32,3 +33,5 @@ for family in FAMILIES:
         register_kernels(backend, kernels)
     own = {name: value for name, value in vars(family.functions).items() if isinstance(value, FunctionType)}
     vars(ops).update((name, value) for name, value in own.items() if value.__module__ == family.functions.__name__)
+register_old_calls(pointwise.OLD_CALLS)
+register_old_calls(linalg.OLD_CALLS)

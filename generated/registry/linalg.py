@@ -7,6 +7,7 @@ from mindtorch._generated.ops import linalg as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import linalg as cpu_kernels
 from mindtorch.backends.meta import rules
+from mindtorch.dispatch.deprecation import OldCall
 
 OPS = (
     (SCHEMAS["mm"], functions.mm, {"jvp": forward_ad.mm, "differentiable": True, "tags": ("core",)}),
@@ -58,3 +59,74 @@ KERNELS = {
         "baddbmm": rules.addmm("same"),
     },
 }
+
+OLD_CALLS = (
+    (
+        functions.addmm,
+        (
+            OldCall(
+                "addmm(Scalar beta, Tensor self, Scalar alpha, Tensor mat1, Tensor mat2) -> Tensor",
+                lambda call, beta, input, alpha, mat1, mat2: call(input, mat1, mat2, beta=beta, alpha=alpha),
+                functions.addmm,
+                as_method="addmm(Tensor self, Scalar beta, Scalar alpha, Tensor mat1, Tensor mat2) -> Tensor",
+            ),
+            OldCall(
+                "addmm(Scalar beta, Tensor self, Tensor mat1, Tensor mat2) -> Tensor",
+                lambda call, beta, input, mat1, mat2: call(input, mat1, mat2, beta=beta),
+                functions.addmm,
+                as_method="addmm(Tensor self, Scalar beta, Tensor mat1, Tensor mat2) -> Tensor",
+            ),
+        ),
+    ),
+    (
+        functions.addmm_,
+        (
+            OldCall(
+                "addmm_(Scalar beta, Tensor(a!) self, Scalar alpha, Tensor mat1, Tensor mat2) -> Tensor(a!)",
+                lambda call, beta, input, alpha, mat1, mat2: call(input, mat1, mat2, beta=beta, alpha=alpha),
+                functions.addmm_,
+                as_method="addmm_(Tensor(a!) self, Scalar beta, Scalar alpha, Tensor mat1, Tensor mat2) -> Tensor(a!)",
+            ),
+            OldCall(
+                "addmm_(Scalar beta, Tensor(a!) self, Tensor mat1, Tensor mat2) -> Tensor(a!)",
+                lambda call, beta, input, mat1, mat2: call(input, mat1, mat2, beta=beta),
+                functions.addmm_,
+                as_method="addmm_(Tensor(a!) self, Scalar beta, Tensor mat1, Tensor mat2) -> Tensor(a!)",
+            ),
+        ),
+    ),
+    (
+        functions.baddbmm,
+        (
+            OldCall(
+                "baddbmm(Scalar beta, Tensor self, Scalar alpha, Tensor batch1, Tensor batch2) -> Tensor",
+                lambda call, beta, input, alpha, batch1, batch2: call(input, batch1, batch2, beta=beta, alpha=alpha),
+                functions.baddbmm,
+                as_method="baddbmm(Tensor self, Scalar beta, Scalar alpha, Tensor batch1, Tensor batch2) -> Tensor",
+            ),
+            OldCall(
+                "baddbmm(Scalar beta, Tensor self, Tensor batch1, Tensor batch2) -> Tensor",
+                lambda call, beta, input, batch1, batch2: call(input, batch1, batch2, beta=beta),
+                functions.baddbmm,
+                as_method="baddbmm(Tensor self, Scalar beta, Tensor batch1, Tensor batch2) -> Tensor",
+            ),
+        ),
+    ),
+    (
+        functions.baddbmm_,
+        (
+            OldCall(
+                "baddbmm_(Scalar beta, Tensor(a!) self, Scalar alpha, Tensor batch1, Tensor batch2) -> Tensor(a!)",
+                lambda call, beta, input, alpha, batch1, batch2: call(input, batch1, batch2, beta=beta, alpha=alpha),
+                functions.baddbmm_,
+                as_method="baddbmm_(Tensor(a!) self, Scalar beta, Scalar alpha, Tensor batch1, Tensor batch2) -> Tensor(a!)",
+            ),
+            OldCall(
+                "baddbmm_(Scalar beta, Tensor(a!) self, Tensor batch1, Tensor batch2) -> Tensor(a!)",
+                lambda call, beta, input, batch1, batch2: call(input, batch1, batch2, beta=beta),
+                functions.baddbmm_,
+                as_method="baddbmm_(Tensor(a!) self, Scalar beta, Tensor batch1, Tensor batch2) -> Tensor(a!)",
+            ),
+        ),
+    ),
+)

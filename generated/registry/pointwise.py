@@ -7,6 +7,7 @@ from mindtorch._generated.ops import pointwise as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.backends.cpu import pointwise as cpu_kernels
 from mindtorch.backends.meta import rules
+from mindtorch.dispatch.deprecation import OldCall
 
 OPS = (
     (
@@ -931,3 +932,86 @@ KERNELS = {
         "addcdiv": rules.broadcast("default"),
     },
 }
+
+OLD_CALLS = (
+    (
+        functions.add,
+        (
+            OldCall(
+                "add(Tensor self, Scalar alpha, Tensor other) -> Tensor",
+                lambda call, input, alpha, other: call(input, other, alpha=alpha),
+                functions.add,
+            ),
+        ),
+    ),
+    (
+        functions.add_,
+        (
+            OldCall(
+                "add_(Tensor(a!) self, Scalar alpha, Tensor other) -> Tensor(a!)",
+                lambda call, input, alpha, other: call(input, other, alpha=alpha),
+                functions.add_,
+            ),
+        ),
+    ),
+    (
+        functions.sub,
+        (
+            OldCall(
+                "sub(Tensor self, Scalar alpha, Tensor other) -> Tensor",
+                lambda call, input, alpha, other: call(input, other, alpha=alpha),
+                functions.sub,
+            ),
+        ),
+    ),
+    (
+        functions.sub_,
+        (
+            OldCall(
+                "sub_(Tensor(a!) self, Scalar alpha, Tensor other) -> Tensor(a!)",
+                lambda call, input, alpha, other: call(input, other, alpha=alpha),
+                functions.sub_,
+            ),
+        ),
+    ),
+    (
+        functions.addcmul,
+        (
+            OldCall(
+                "addcmul(Tensor self, Scalar value, Tensor tensor1, Tensor tensor2) -> Tensor",
+                lambda call, input, value, tensor1, tensor2: call(input, tensor1, tensor2, value=value),
+                functions.addcmul,
+            ),
+        ),
+    ),
+    (
+        functions.addcmul_,
+        (
+            OldCall(
+                "addcmul_(Tensor(a!) self, Scalar value, Tensor tensor1, Tensor tensor2) -> Tensor(a!)",
+                lambda call, input, value, tensor1, tensor2: call(input, tensor1, tensor2, value=value),
+                functions.addcmul_,
+            ),
+        ),
+    ),
+    (
+        functions.addcdiv,
+        (
+            OldCall(
+                "addcdiv(Tensor self, Scalar value, Tensor tensor1, Tensor tensor2) -> Tensor",
+                lambda call, input, value, tensor1, tensor2: call(input, tensor1, tensor2, value=value),
+                functions.addcdiv,
+            ),
+        ),
+    ),
+    (
+        functions.addcdiv_,
+        (
+            OldCall(
+                "addcdiv_(Tensor(a!) self, Scalar value, Tensor tensor1, Tensor tensor2) -> Tensor(a!)",
+                lambda call, input, value, tensor1, tensor2: call(input, tensor1, tensor2, value=value),
+                functions.addcdiv_,
+            ),
+        ),
+    ),
+)

@@ -21,7 +21,7 @@ def refusal(entries: Iterable[OpEntry], args: tuple, kwargs: dict[str, Any], met
     `method`: the first argument stood in front of the dot, where it is no part of texts and positions.
     """
     fitting = (entry for entry in entries if not method or entry.schema.arguments[0].element == "Tensor")
-    signatures = sorted((_Signature(entry, method) for entry in fitting), key=_Signature.order)
+    signatures = sorted((Signature(entry, method) for entry in fitting), key=Signature.order)
     if method:
         args = args[1:]
     for signature in signatures:
@@ -34,7 +34,7 @@ def refusal(entries: Iterable[OpEntry], args: tuple, kwargs: dict[str, Any], met
     return no_overload(signatures, args, kwargs)
 
 
-class _Signature:
+class Signature:
     """The parameters of an overload's Python function, as torch knows them."""
 
     def __init__(self, entry: OpEntry, method: bool) -> None:
@@ -164,7 +164,7 @@ def _is_int_list(argument: Argument) -> bool:
 # -------------------- texts --------------------
 
 
-def no_overload(signatures: list[_Signature], args: tuple, kwargs: dict[str, Any]) -> TypeError:
+def no_overload(signatures: list[Signature], args: tuple, kwargs: dict[str, Any]) -> TypeError:
     """torch's list of what would have been accepted."""
     got = [errors.type_name(value) for value in args]
     got += [f"{name}={errors.type_name(value)}" for name, value in kwargs.items()]

@@ -116,7 +116,7 @@ def raise_bad_argument(function: Callable, *args: Any, **kwargs: Any) -> Any:
     if overriders:
         return handle_torch_function(function, overriders, args, kwargs)
     entry: OpEntry = function.op  # type: ignore[attr-defined]
-    args, kwargs = _given(function, args, kwargs)
+    args, kwargs = as_given(function, args, kwargs)
     error = refusal([entry], args, kwargs, is_method_call(sys._getframe(1)))
     raise error or TypeError(f"{entry.base}(): the arguments are of no backend") from None
 
@@ -130,7 +130,7 @@ def number_first(function: Callable, reject: Callable, input: Any, *args: Any, *
 
 def raise_no_overload(function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict) -> NoReturn:
     """The end of a resolver: the arguments fit none of the overloads."""
-    args, kwargs = _given(function, args, kwargs)
+    args, kwargs = as_given(function, args, kwargs)
     entries = [overload.op for overload in overloads]  # type: ignore[attr-defined]
     error = refusal(entries, args, kwargs, is_method_call(sys._getframe(1)))
     raise error or TypeError(f"{function.__name__}() received an invalid combination of arguments")
@@ -142,12 +142,12 @@ def explained(
     """The error to raise for one that came up inside a call: torch's, if the arguments were wrong, or else that one."""
     if overriding_arguments((*args, *kwargs.values())):
         return error
-    args, kwargs = _given(function, args, kwargs)
+    args, kwargs = as_given(function, args, kwargs)
     entries = [overload.op for overload in overloads]  # type: ignore[attr-defined]
     return refusal(entries, args, kwargs, is_method_call(sys._getframe(1))) or error
 
 
-def _given(function: Callable, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+def as_given(function: Callable, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """What the user wrote, as far as one can tell: arguments that have their defaults are left out.
 
     What follows such an argument was given by keyword. `...` marks arguments that a resolver has no default for.

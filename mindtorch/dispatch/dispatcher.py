@@ -28,14 +28,18 @@ def intercepts(function: Callable, *args: Any) -> bool:
 
 
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """Run a call through `__torch_function__`, the trace, forward AD, inference mode and anomaly mode."""
+    """Run a call through `__torch_function__`, recorder, trace, forward AD, inference mode and anomaly mode."""
     if _thread.torch_function:
         overriders = overriding_arguments((*args, *kwargs.values()))
         if overriders or _thread.function_modes:
             return handle_torch_function(_as_it_was_called(function, sys._getframe(1)), overriders, args, kwargs)
-    if trace.is_on():
-        return trace.traced(_call_autograd, function, args, kwargs)
-    return _call_autograd(function, args, kwargs)
+    run = _call_traced if trace.is_on() else _call_autograd
+    recorder = _thread.recorder
+    return run(function, args, kwargs) if recorder is None else recorder.recorded(run, function, args, kwargs)
+
+
+def _call_traced(function: Callable, args: tuple, kwargs: dict) -> Any:
+    return trace.traced(_call_autograd, function, args, kwargs)
 
 
 def _as_it_was_called(function: Callable, frame: FrameType | None) -> Callable:
@@ -72,11 +76,12 @@ def _let_through(function: Callable, args: tuple, kwargs: dict) -> Any:
 
 def _call_in_inference(function: Callable, args: tuple, kwargs: dict) -> Any:
     """Nothing is recorded in inference mode, not even within `enable_grad`."""
-    grad_enabled, _thread.grad_enabled = _thread.grad_enabled, False
+    grad_enabled = _thread.grad_enabled
+    state.set_grad_enabled(False)
     try:
         result = _let_through(function, args, kwargs)
     finally:
-        _thread.grad_enabled = grad_enabled
+        state.set_grad_enabled(grad_enabled)
     _mark_inference(result, args)
     return result
 

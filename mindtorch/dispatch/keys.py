@@ -1,5 +1,6 @@
 """Backends: a backend is known by the class of its arrays, and found by device and layout."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ class Backend:
 _by_name: dict[str, Backend] = {}
 _by_class: dict[type, Backend] = {}
 _array_classes: dict[tuple[str, Layout], type] = {}
+_waiting: dict[str, list[Callable[[], None]]] = {}
 
 
 def register_backend(name: str, array_class: type, device_type: str, layout: Layout = strided) -> Backend:
@@ -33,13 +35,32 @@ def register_backend(name: str, array_class: type, device_type: str, layout: Lay
     _array_classes[device_type, layout] = array_class
     _by_name[name] = backend
     _by_class[array_class] = backend
+    for action in _waiting.get(name, ()):
+        action()
     return backend
+
+
+def when_registered(name: str, action: Callable[[], None]) -> None:
+    """Run `action` as soon as there is a backend of this name, at once if there is one."""
+    if name in _by_name:
+        action()
+    else:
+        _waiting.setdefault(name, []).append(action)
 
 
 def backend_named(name: str) -> Backend:
     if name not in _by_name:
         raise ValueError(f"unknown backend {name!r}; known: {', '.join(sorted(_by_name))}")
     return _by_name[name]
+
+
+def backend_names() -> list[str]:
+    return list(_by_name)
+
+
+def device_types() -> list[tuple[str, type]]:
+    """The devices that have a backend, each with its class of dense arrays."""
+    return [(device, array_class) for (device, layout), array_class in _array_classes.items() if layout is strided]
 
 
 def backend_of(array_class: type) -> Backend | None:
@@ -52,6 +73,12 @@ def backend_for_device(device_type: str, layout: Layout = strided) -> type:
     if array_class is None:
         raise errors.device_unavailable(device_type)
     return array_class
+
+
+def key_of_device(device_type: str) -> str:
+    """The name of the backend of a device, or what it would be if there were one."""
+    array_class = _array_classes.get((device_type, strided))
+    return device_type.upper() if array_class is None else _by_class[array_class].name
 
 
 def key_of(array: Any, autograd: bool) -> str:

@@ -6,13 +6,17 @@ The built-in backends register through the same two functions that an out-of-tre
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from mindtorch import errors
-from mindtorch.dispatch.keys import backend_named, backend_of
+from mindtorch.dispatch.keys import backend_named, backend_of, when_registered
 from mindtorch.dispatch.schema import Schema, parse_schema
+from mindtorch.kinds import KINDS
+from mindtorch.op_names import ATEN, base_of, namespace_of, qualified
 from mindtorch.promotion import common_dtype
 
 _NUMBER_CLASSES = (int, float, bool, complex)
@@ -27,10 +31,18 @@ class KernelTable(dict):
         super().__init__()
         self.op = op
 
+    def __setitem__(self, array_class: type, kernel: Callable) -> None:
+        """A kernel for NumPy's arrays is also that for the plain ones, if it has no short cut for them."""
+        super().__setitem__(array_class, kernel)
+        if array_class is np.ndarray:
+            self.update(dict.fromkeys(KINDS, kernel) | getattr(kernel, "plain", {}))
+
     def __missing__(self, array_class: type) -> Callable:
         # Nothing is stored: a kernel that is registered later must be found.
         if array_class in _NUMBER_CLASSES:
             return self._kernel_of_first_array
+        if array_class in KINDS:
+            return self[np.ndarray]
         backend = backend_of(array_class)
         raise errors.no_kernel(self.op, backend.name if backend else array_class.__name__, self.backends())
 
@@ -47,7 +59,7 @@ class KernelTable(dict):
 
     def backends(self) -> list[str]:
         """The names of the backends that have a kernel."""
-        return [backend.name for each in self if (backend := backend_of(each)) is not None]
+        return [backend.name for each in self if isinstance(each, type) and (backend := backend_of(each)) is not None]
 
 
 class OpEntry:
@@ -63,6 +75,7 @@ class OpEntry:
         "differentiable",
         "takes_numbers",
         "tags",
+        "boxed",
     )
 
     def __init__(
@@ -75,7 +88,9 @@ class OpEntry:
         differentiable: bool = False,
         takes_numbers: bool = False,
         tags: tuple[str, ...] = (),
+        boxed: bool = False,
     ) -> None:
+        """`boxed`: the function binds its arguments to the schema itself (ops of `mindtorch.library`)."""
         self.name = schema_text.partition("(")[0]
         self.schema_text = schema_text
         self.function = function
@@ -85,6 +100,7 @@ class OpEntry:
         self.differentiable = differentiable
         self.takes_numbers = takes_numbers
         self.tags = tags
+        self.boxed = boxed
 
     @property
     def schema(self) -> Schema:
@@ -92,14 +108,18 @@ class OpEntry:
 
     @property
     def base(self) -> str:
-        return self.name.partition(".")[0]
+        return base_of(self.name)
+
+    @property
+    def namespace(self) -> str:
+        return namespace_of(self.name)
 
     @property
     def is_inplace(self) -> bool:
         return self.base.endswith("_") and not self.base.endswith("__")
 
     def __repr__(self) -> str:
-        return f"<OpEntry aten::{self.schema_text}>"
+        return f"<OpEntry {qualified(self.schema_text)}>"
 
 
 _tables: dict[str, KernelTable] = {}
@@ -117,13 +137,23 @@ def kernel_table(op: str) -> KernelTable:
 def register_kernel(backend: str, op: str, function: Callable) -> None:
     """Make `function` the kernel of `op` on a backend. A later registration replaces an earlier one."""
     if op not in _entries:
-        close = get_close_matches(op, _entries, n=1) or [entry.name for entry in overloads_of(op)]
+        others = overloads_of(base_of(op), namespace_of(op))
+        close = get_close_matches(op, _entries, n=1) or [entry.name for entry in others]
         raise ValueError(f"unknown op {op!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
     kernel_table(op)[backend_named(backend).array_class] = function
 
 
 def register_kernels(backend: str, kernels: Mapping[str, Callable]) -> None:
-    """Register many kernels of one backend."""
+    """Register many kernels of one backend; those of a backend that is not there yet wait for it."""
+    when_registered(backend, partial(_add_kernels, backend, kernels))
+
+
+def register_kernels_of(backend: str, module: str) -> None:
+    """Register the `KERNELS` of a module that can only be imported when the backend is there."""
+    when_registered(backend, lambda: _add_kernels(backend, import_module(module).KERNELS))
+
+
+def _add_kernels(backend: str, kernels: Mapping[str, Callable]) -> None:
     array_class = backend_named(backend).array_class
     for op, function in kernels.items():
         kernel_table(op)[array_class] = function
@@ -143,14 +173,19 @@ def register_ops(rows: Iterable[tuple[str, Callable, Mapping[str, Any]]]) -> Non
         register_op(schema, function, **details)
 
 
+def unregister_op(name: str) -> None:
+    """Forget an op overload."""
+    del _entries[name]
+
+
 def find_op(name: str) -> OpEntry | None:
     """The entry of an overload such as "mul.Tensor", if there is one."""
     return _entries.get(name)
 
 
-def overloads_of(base: str) -> list[OpEntry]:
+def overloads_of(base: str, namespace: str = ATEN) -> list[OpEntry]:
     """The overloads of a base name, in the order of ops.yaml."""
-    return [entry for entry in _entries.values() if entry.base == base]
+    return [entry for entry in _entries.values() if entry.base == base and entry.namespace == namespace]
 
 
 def all_ops() -> list[OpEntry]:

@@ -7,7 +7,11 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-_SCHEMA = re.compile(r"(?P<base>\w+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.*)", re.DOTALL)
+from mindtorch.op_names import ATEN, qualified
+
+_SCHEMA = re.compile(
+    r"(?:(?P<namespace>\w+)::)?(?P<base>\w+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.*)", re.DOTALL
+)
 _ARGUMENT = re.compile(r"(?P<type>.+?) (?P<name>\w+)(?:=(?P<default>.*))?", re.DOTALL)
 _ALIAS = re.compile(r"\(\w+!?(?: -> [*\w|]+)?\)")
 
@@ -71,11 +75,12 @@ class Argument:
         return f"{self.shown_type} {name} = {_SHOWN_DEFAULTS.get(self.default, self.default)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Schema:
     """A parsed schema string. `str` gives it back, with the namespace, as torch's `_schema` prints it."""
 
     text: str
+    namespace: str
     base: str
     overload: str
     arguments: tuple[Argument, ...]
@@ -83,7 +88,7 @@ class Schema:
 
     @property
     def name(self) -> str:
-        return f"aten::{self.base}"
+        return f"{self.namespace}::{self.base}"
 
     @property
     def overload_name(self) -> str:
@@ -117,7 +122,9 @@ class Schema:
         return [*shown, "*", *keyword_only] if keyword_only else shown
 
     def __str__(self) -> str:
-        return f"aten::{self.text}"
+        return qualified(self.text)
+
+    __repr__ = __str__
 
 
 @cache
@@ -130,6 +137,7 @@ def parse_schema(text: str) -> Schema:
     inner = returns[1:-1] if returns.startswith("(") and returns.endswith(")") else returns
     return Schema(
         text=text,
+        namespace=found["namespace"] or ATEN,
         base=found["base"],
         overload=found["overload"] or "",
         arguments=_parse_arguments(found["arguments"]),

@@ -11,6 +11,7 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.dispatch.keys import key_of
+from mindtorch.op_names import qualified
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -39,7 +40,7 @@ def show_dispatch_trace() -> Iterator[None]:
 def traced(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
     """Print the line of a call, then `run` it one level deeper."""
     depth = _thread.trace_depth
-    sys.stderr.write(f"{' ' * depth}[call] op=[aten::{function.op.name}], key=[{_key(args)}]\n")
+    sys.stderr.write(f"{' ' * depth}[call] op=[{qualified(function.op.name)}], key=[{_key(args)}]\n")
     _thread.trace_depth = depth + 1
     try:
         return run(function, args, kwargs)

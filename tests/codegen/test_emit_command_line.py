@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from codegen.__main__ import ROOT, main
+from codegen.__main__ import main
 from codegen.emit import emit_all
 from codegen.load import load
-from codegen.tree import PATTERNS
+from codegen.project import LIBRARY_ROOT as ROOT
+from codegen.project import Project
+from codegen.tree import present_files
 from tests.codegen.project import DERIVATIVES, OPS, write_project
 
 
@@ -24,8 +26,7 @@ def project(tmp_path):
 
 def generated(root):
     """The generated files, by path."""
-    paths = [path for pattern in PATTERNS for path in root.glob(pattern) if path.is_file()]
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    return {path: (root / path).read_bytes() for path in present_files(Project(root))}
 
 
 def test_repository_is_up_to_date(capsys):
@@ -150,7 +151,7 @@ def test_check_says_what_to_do_before_the_difference(project):
     command = [sys.executable, "-c", script, str(project)]
     both = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
     assert both.splitlines()[:3] == [
-        "generated files are not up to date: run make codegen (python -m codegen)",
+        "generated files are not up to date: run python -m codegen",
         "updated generated/schemas.py",
         "--- a/generated/schemas.py",
     ]

@@ -180,6 +180,21 @@ def test_the_only_default_of_an_argument(tmp_path):
     assert "def bernoulli_(input, p=0.5):" in definition(files, "generated/ops/random.py", "bernoulli_")
 
 
+def test_the_only_default_is_none(tmp_path):
+    ops = """
+        - func: count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor
+          family: reduction
+          dispatch: {CPU: count}
+
+        - func: count_nonzero(Tensor self, int? dim=None) -> Tensor
+          family: reduction
+          dispatch: {CPU: count}
+    """
+    text = definition(emit_project(tmp_path, ops), "generated/ops/reduction.py", "count_nonzero")
+    assert text.startswith("def count_nonzero(input, dim=None, *more_dim, axis=None):")
+    assert "if dim is None or is_int(dim):" in text
+
+
 def test_positions_that_clash(tmp_path):
     ops = """
         - func: var(Tensor self, bool unbiased=True) -> Tensor

@@ -110,6 +110,44 @@ def test_message_shows_line_and_caret(tmp_path):
     ]
 
 
+def test_the_end_of_a_file_is_inside_it(tmp_path):
+    path = write_project(tmp_path, derivatives="[]") / "ops.yaml"
+    path.write_bytes(b"- func: abs(Tensor self) -> Tensor\n  family")
+    assert first_lines(tmp_path)[0].startswith("ops.yaml:2:9: error[E004] not YAML: ")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028"])
+def test_lines_are_counted_as_yaml_counts_them(tmp_path, end):
+    path = write_project(tmp_path, derivatives="[]") / "ops.yaml"
+    lines = ["- func: abs(Tensor self) -> Tensor", "  family: pointwise", "  dispatch: {CPU: abs}", "  é: 1"]
+    path.write_bytes(end.join(lines).encode())
+    (found,) = diagnostics(tmp_path)
+    assert (found.location.line, found.source_line) == (4, "  é: 1")
+    path.write_bytes(end.join([*lines[:3], "  é: \7"]).encode())
+    (found,) = diagnostics(tmp_path)
+    assert str(found).startswith("ops.yaml:4:6: error[E004] not YAML: control characters are not allowed")
+
+
+def test_messages_are_printable_and_of_bounded_length(tmp_path):
+    names = ", ".join(f"name{i}" for i in range(500))
+    derivatives = f"""
+    - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+      self: max({names})
+      other: \u202e
+    """
+    with pytest.raises(InvalidInput) as error:
+        load_project(tmp_path, derivatives=derivatives)
+    assert len(error.value.diagnostics) == 501
+    text = str(error.value)
+    assert text.endswith("\n\n... and 301 more")
+    assert "\u202e" not in text and max(map(len, text.splitlines())) < 1000
+
+
+def test_an_unknown_name_is_reported_once_per_formula(tmp_path):
+    write_project(tmp_path, derivatives=DERIVATIVES.replace("grad * other", "gradd * gradd"))
+    assert [found.hint for found in diagnostics(tmp_path)] == ["did you mean 'grad'?"]
+
+
 @pytest.mark.parametrize("opening", ["[", "- ", "? ", "{a: "])
 def test_deep_nesting(tmp_path, opening):
     write_project(tmp_path, ops=opening * 50_000, derivatives="[]")

@@ -4,6 +4,7 @@ import pytest
 
 from codegen.errors import Problems
 from codegen.kernels import read_hand_written
+from codegen.project import Project
 from codegen.statistics import notes
 from tests.codegen.project import clean, diagnostics, load_project, write_project
 
@@ -22,7 +23,7 @@ ADD_COMPOSITE = "- func: add(Tensor self, Tensor other) -> Tensor\n  family: poi
 def functions(root, **files):
     """The kernels that are found in cpu/pointwise.py."""
     problems = Problems()
-    found = read_hand_written(write_project(root, **files), problems)
+    found = read_hand_written(Project(write_project(root, **files)), problems)
     assert not problems
     return found.kernels["CPU", "pointwise"]
 

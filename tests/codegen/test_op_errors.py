@@ -277,6 +277,19 @@ CASES = (
         "ops.yaml:4:3: error[E040] 'aclnn' is about a kernel, and abs is composite",
         "remove 'aclnn'",
     ),
+    Case(
+        "overloads in two families",
+        """
+        - func: sum(Tensor self) -> Tensor
+          family: reduction
+          dispatch: {CPU: sum}
+        - func: sum.dim(Tensor self, int dim) -> Tensor
+          family: pointwise
+          dispatch: {CPU: sum_dim}
+        """,
+        "ops.yaml:5:11: error[E041] sum.dim is in another family than sum",
+        "overloads stay together: write reduction",
+    ),
 )
 
 

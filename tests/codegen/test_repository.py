@@ -9,6 +9,7 @@ from codegen.errors import CODES, SECTIONS, errors_page
 from codegen.json_schema import json_schemas
 from codegen.keys import DERIVATIVE_KEYS, FAMILIES, OP_KEYS
 from codegen.load import load
+from codegen.project import Project
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,7 +49,7 @@ def test_every_key_is_documented_at_the_head_of_its_file():
 
 
 def test_json_schemas_are_json_and_know_every_key():
-    schemas = {path: json.loads(text) for path, text in json_schemas().items()}
+    schemas = {path: json.loads(text) for path, text in json_schemas(Project(ROOT)).items()}
     ops, derivatives = schemas["schemas/ops.schema.json"], schemas["schemas/derivatives.schema.json"]
     assert list(ops["items"]["properties"]) == [key.name for key in OP_KEYS]
     assert ops["items"]["required"] == ["func", "family"]
@@ -59,7 +60,7 @@ def test_json_schemas_are_json_and_know_every_key():
 
 
 def test_json_schema_patterns_accept_the_values_of_the_repository():
-    properties = json.loads(json_schemas()["schemas/ops.schema.json"])["items"]["properties"]
+    properties = json.loads(json_schemas(Project(ROOT))["schemas/ops.schema.json"])["items"]["properties"]
     lines = re.findall(r"^  (\w+): (.*)$", (ROOT / "ops.yaml").read_text(), re.MULTILINE)
     values = [(key, value) for key, value in lines if "pattern" in properties[key]]
     assert [pair for pair in values if not re.fullmatch(properties[pair[0]]["pattern"], pair[1])] == []

@@ -286,6 +286,12 @@ CASES = (
         "ops.yaml:1:9: error[E026] two.out does not return its out arguments in order",
         "end it with '-> (Tensor(a!), Tensor(b!))'",
     ),
+    Case(
+        "type too deep",
+        f"f(Tensor{'?[]' * 300} x) -> Tensor",
+        "ops.yaml:1:11: error[E021] such a deeply nested type",
+        "such as Tensor?[]?, but no deeper",
+    ),
 )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import mindtorch as torch
 from mindtorch import state
-from mindtorch.dispatch import ops
+from mindtorch.dispatch import operators
 from mindtorch.dispatch.keys import backend_named, backend_of, register_backend
 from mindtorch.dispatch.registry import KernelTable, find_op, kernel_table, register_kernel
 from mindtorch.dispatch.schema import parse_schema
@@ -69,21 +69,21 @@ class TestRegistry:
 
 class TestOps:
     def test_overloads(self):
-        assert ops.aten.add.Tensor(torch.ones(2), torch.ones(2)).tolist() == [2, 2]
-        assert ops.aten.exp.default(self=torch.zeros(2)).tolist() == [1, 1]
-        assert ops.aten.sum(torch.ones(2)).item() == 2
-        assert "dim_IntList" in ops.aten.sum.overloads() and "default" in ops.aten.sum.overloads()
+        assert operators.aten.add.Tensor(torch.ones(2), torch.ones(2)).tolist() == [2, 2]
+        assert operators.aten.exp.default(self=torch.zeros(2)).tolist() == [1, 1]
+        assert operators.aten.sum(torch.ones(2)).item() == 2
+        assert "dim_IntList" in operators.aten.sum.overloads() and "default" in operators.aten.sum.overloads()
 
     def test_names(self):
-        assert str(ops.aten.add.Tensor) == "aten.add.Tensor" and ops.aten.exp.default.name() == "aten::exp"
-        assert repr(ops.aten.add.Tensor) == "<OpOverload(op='aten.add', overload='Tensor')>"
-        assert str(ops.aten.mul.Tensor._schema) == "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor"
+        assert str(operators.aten.add.Tensor) == "aten.add.Tensor" and operators.aten.exp.default.name() == "aten::exp"
+        assert repr(operators.aten.add.Tensor) == "<OpOverload(op='aten.add', overload='Tensor')>"
+        assert str(operators.aten.mul.Tensor._schema) == "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor"
 
     def test_errors(self):
         with pytest.raises(AttributeError, match="'_OpNamespace' 'aten' object has no attribute 'foo'"):
-            _ = ops.aten.foo
+            _ = operators.aten.foo
         with pytest.raises(AttributeError, match="The underlying op of 'aten.add' has no overload name 'foo'"):
-            _ = ops.aten.add.foo
+            _ = operators.aten.add.foo
 
 
 class TestSchema:

@@ -1,0 +1,134 @@
+"""The checks for ops of other packages notice what is wrong with an op, and pass when nothing is."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import mindtorch as torch
+from mindtorch.autograd import Function
+from mindtorch.dispatch.registry import register_op, unregister_op
+from mindtorch.testing.ops import Maker, OpRow, call, checks
+
+
+def unary(make):
+    yield call(make(3))
+    yield call(make(2, 2))
+
+
+SAMPLES = SimpleNamespace(unary=unary, REFERENCES={"exp": np.exp, "twice": lambda values: 2 * values})
+EXP = OpRow("exp", "unary", "wide_float_complex", inplace="exp_", out="exp.out")
+
+
+class Twice(Function):
+    """Doubles its input, as its gradient says."""
+
+    gradient = 2.0
+
+    @classmethod
+    def forward(cls, ctx, x):
+        return x * 2
+
+    @classmethod
+    def backward(cls, ctx, grad):
+        return grad * cls.gradient
+
+
+class WrongGradient(Twice):
+    gradient = 3.0
+
+
+def twice(input):
+    return Twice.apply(input)
+
+
+def thrice(input):
+    return input * 3
+
+
+def of_wrong_gradient(input):
+    return WrongGradient.apply(input)
+
+
+def that_writes(input):
+    result = input * 2
+    with torch.no_grad():
+        input.zero_()
+    return result
+
+
+def of_wrong_shape(input):
+    return input.sum() if input.device.type == "meta" else input * 2
+
+
+@pytest.fixture
+def checked():
+    """A function that registers an op and gives its checks by name."""
+    registered = []
+
+    def check(function, **details):
+        schema = "testing::twice(Tensor self) -> Tensor"
+        registered.append(register_op(schema, function, **details).name)
+        return {each.what: each for each in checks([OpRow("testing::twice", "unary", "wide_float")], SAMPLES)}
+
+    yield check
+    for name in registered:
+        unregister_op(name)
+
+
+def test_an_op_of_mindtorch_passes():
+    found = checks([EXP], SAMPLES)
+    names = {check.what for check in found}
+    assert {"value in float32", "shape in float64", "in place in complex64", "out= in float32"} <= names
+    assert {"gradient in float64", "second gradient in complex128", "forward mode in float64"} <= names
+    assert str(found[0]) == "exp: value in float32"
+    for check in found:
+        if not check.what.startswith("on "):  # other tests register backends that can do next to nothing
+            check()
+
+
+def test_a_right_op_passes(checked):
+    found = checked(twice, differentiable=True)
+    assert "forward mode in float64" not in found  # it has none
+    for check in found.values():
+        check()
+
+
+def test_an_op_that_is_in_place_only_works_on_copies():
+    for check in checks([OpRow("exp_", "unary", "wide_float")], SAMPLES):
+        if not check.what.startswith("on "):
+            check()
+
+
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [
+        (thrice, "value in float32"),
+        (that_writes, "value in float64"),
+        (of_wrong_gradient, "gradient in float64"),
+        (of_wrong_shape, "shape in float32"),
+    ],
+)
+def test_a_wrong_op_is_noticed(checked, function, what):
+    found = checked(function, composite=True)
+    with pytest.raises((AssertionError, RuntimeError)):
+        found[what]()
+
+
+def test_wrong_variants_are_noticed():
+    row = OpRow("exp", "unary", "wide_float", inplace="neg_", out="exp.out")
+    found = {check.what: check for check in checks([row], SAMPLES)}
+    with pytest.raises(AssertionError):
+        found["in place in float32"]()
+
+
+def test_an_op_that_nobody_registered():
+    with pytest.raises(LookupError, match="nothing::at_all is not registered: import the package"):
+        checks([OpRow("nothing::at_all", "unary", "float")], SAMPLES)
+
+
+def test_tensors_are_the_same_in_every_run():
+    assert Maker("a", "float32")(2, 3).equal(Maker("a", "float32")(2, 3))
+    assert not Maker("a", "float32")(2, 3).equal(Maker("b", "float32")(2, 3))
+    assert Maker("a", "float64", with_gradients=True)(2).requires_grad
+    assert not Maker("a", "float64", with_gradients=True)(2, differentiable=False).requires_grad
