@@ -55,6 +55,7 @@ def show(browser: Chrome, page: Path | str, *, width: int = WIDE, height: int = 
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    browser.get("about:blank")  # an address that differs in its hash only would not load the page again
     browser.get(page.resolve().as_uri() if isinstance(page, Path) else page)
 
 
