@@ -127,11 +127,21 @@ def operands(draw):
 def test_the_short_cut_equals_the_long_way(arrays, number):
     x, y = arrays if number is None else (arrays[0], number)
     short = pointwise.mul(x, y)
-    shape, strides = iterator.result_layout([each for each in (x, y) if isinstance(each, np.ndarray)])
+    shape, strides = iterator.result_layout([x, y if isinstance(y, np.ndarray) else np.empty(())])
     assert short.shape == shape
     assert geometry.strides_of(short) == (strides or geometry.contiguous_strides(shape))
     assert short.dtype == FLOAT
     assert np.array_equal(short, np.multiply(x, y))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("step", [1, 2, 4, 8])
+def test_negative_of_arrays_with_gaps(dtype, step):
+    """NumPy 2.4 has a loop for strides of 16 and 64 bytes that reads other elements if the result has gaps, too."""
+    x = np.arange(10 * step).astype(dtype)[::step]
+    expected = [-each for each in x.tolist()]
+    assert pointwise.neg(x, out=np.empty_like(x, shape=40)[::4]).tolist() == expected
+    assert pointwise.neg(x, out=x).tolist() == expected
 
 
 def test_zeros_of_both_signs():

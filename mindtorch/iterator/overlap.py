@@ -1,0 +1,79 @@
+"""What may be written: memory that stands for one element each, and that no input reads as another element."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch import geometry
+
+
+def check_overlap(out: Any, inputs: Sequence[Any]) -> None:
+    """Refuses to write to memory that stands for several elements, or for other elements of an input."""
+    check_distinct(out)
+    check_shared(out, inputs)
+
+
+def check_shared(out: Any, inputs: Sequence[Any]) -> None:
+    """Refuses to write to memory that stands for other elements of an input."""
+    for operand in inputs:
+        if operand is not out and _overlap(out, operand) and _extent(out) != _extent(operand):
+            raise _memory_shared()
+
+
+def check_distinct(out: Any) -> None:
+    """Refuses to write to memory that stands for several elements."""
+    if is_expanded(out):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+
+
+def warn_if_expanded(out: Any, op: str, assignment: str) -> None:
+    """Some ops only warn of writing to memory that stands for several elements."""
+    if is_expanded(out):
+        warnings.warn(
+            f"Use of {op} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+            f"operation. This also applies to advanced indexing e.g. {assignment}",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def is_expanded(array: Any) -> bool:
+    """Whether several elements lie at one place in memory, as far as a stride of 0 tells."""
+    strides = array.strides
+    if 0 not in strides or not array.size:
+        return False
+    return any(stride == 0 and size > 1 for size, stride in zip(array.shape, strides, strict=True))
+
+
+def is_same_view(a: Any, b: Any) -> bool:
+    """Whether two arrays show the same memory in the same way."""
+    return a.shape == b.shape and a.dtype == b.dtype and _extent(a) == _extent(b)
+
+
+def check_apart(out: Any, inputs: Sequence[Any]) -> None:
+    """Refuses to write to memory that an input reads, even if it is the same array."""
+    if any(operand is out or _overlap(out, operand) for operand in inputs):
+        raise _memory_shared()
+
+
+def _memory_shared() -> RuntimeError:
+    return RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+        "memory location. Please clone() the tensor before performing the operation."
+    )
+
+
+def _overlap(out: Any, operand: Any) -> bool:
+    """Whether two dense arrays share memory. Arrays with gaps are not looked at, as in torch."""
+    if not (isinstance(out, np.ndarray) and isinstance(operand, np.ndarray) and np.may_share_memory(out, operand)):
+        return False
+    return geometry.is_dense(out) and geometry.is_dense(operand)
+
+
+def _extent(array: np.ndarray) -> tuple:
+    return array.__array_interface__["data"][0], array.nbytes, array.strides

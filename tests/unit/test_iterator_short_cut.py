@@ -1,0 +1,128 @@
+"""The kernels' short cuts and the iterator give the same values, dtypes, strides, warnings and errors."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mindtorch.backends.cpu import pointwise
+from mindtorch.iterator import TensorIterator, TensorIteratorConfig
+from tests.random_layouts import outcome, part_of, random_layout, random_shape
+
+CASES = 1000
+DTYPES = ("bool", "uint8", "int64", "float32", "float32", "float32", "float64", "complex64")
+NUMBERS = (2, 1.5, True, 1 + 2j)
+
+
+def arithmetic(config: TensorIteratorConfig) -> TensorIteratorConfig:
+    promoted = config.promote_inputs_to_common_dtype(True).cast_common_dtype_to_outputs(True)
+    return promoted.enforce_safe_casting_to_output(True)
+
+
+def floating(config: TensorIteratorConfig) -> TensorIteratorConfig:
+    return arithmetic(config).promote_integer_inputs_to_float(True)
+
+
+@dataclass(frozen=True)
+class Op:
+    kernel: Callable[..., np.ndarray]
+    loop: np.ufunc
+    configure: Callable[[TensorIteratorConfig], TensorIteratorConfig]
+    inputs: int = 2
+
+    def iterator(self, inputs: list[Any], out: np.ndarray | None) -> TensorIterator:
+        config = self.configure(TensorIteratorConfig()).add_output(out)
+        for each in inputs:
+            config.add_input(each)
+        return config.build()
+
+    def iterate(self, *inputs: Any, out: np.ndarray | None = None) -> np.ndarray:
+        iterator = self.iterator(list(inputs), out)
+        with np.errstate(all="ignore"):
+            iterator.run(lambda target, *operands: self.loop(*operands, out=target))
+        iterator.cast_outputs()
+        return iterator.output()
+
+
+OPS = {
+    "mul": Op(pointwise.mul, np.multiply, arithmetic),
+    "add": Op(pointwise.add, np.add, arithmetic),
+    "div": Op(pointwise.div, np.true_divide, floating),
+    "sqrt": Op(pointwise.sqrt, np.sqrt, floating, inputs=1),
+}
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_new_results(name):
+    op, rng = OPS[name], random.Random(name)
+    for _ in range(CASES):
+        inputs = random_inputs(rng, op, random_shape(rng))
+        outcome(op.kernel, *inputs).assert_equals(outcome(op.iterate, *inputs), inputs)
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_given_outputs(name):
+    """Of any layout, also expanded, of another shape or dtype."""
+    op, rng = OPS[name], random.Random(name)
+    for _ in range(CASES):
+        shape = random_shape(rng)
+        inputs = random_inputs(rng, op, shape)
+        own = rng.choice([shape, shape, random_shape(rng)])
+        layout = random_layout(rng, own, rng.choice(DTYPES), expands=rng.random() < 0.1)
+        short, long = [outcome(run, *inputs, out=layout.array()) for run in (op.kernel, op.iterate)]
+        short.assert_equals(long, (inputs, layout))
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_in_place(name):
+    op, rng = OPS[name], random.Random(name)
+    for _ in range(CASES):
+        shape = random_shape(rng)
+        layout, others = random_layout(rng, shape, rng.choice(DTYPES)), random_inputs(rng, op, shape)[1:]
+        targets = layout.array(), layout.array()
+        short, long = [
+            outcome(run, target, *others, out=target) for run, target in zip((op.kernel, op.iterate), targets)
+        ]
+        short.assert_equals(long, (layout, others))
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_outputs_over_an_input(name):
+    """Parts of one buffer, which may overlap, be the same or lie apart."""
+    op, rng = OPS[name], random.Random(name)
+    for _ in range(CASES):
+        shape, dtype = random_shape(rng), rng.choice(DTYPES)
+        layouts = [random_layout(rng, shape, dtype, expands=False) for _ in range(2)]
+        others = random_inputs(rng, op, shape)[1:]
+        results = []
+        for run in (op.kernel, op.iterate):
+            buffer = layouts[0].values(at_least=len(layouts[1].values()))
+            target, source = [layout.of_array(buffer) for layout in layouts]
+            results.append(outcome(run, source, *others, out=target))
+        results[0].assert_equals(results[1], (layouts, others))
+
+
+def random_inputs(rng: random.Random, op: Op, shape: tuple[int, ...]) -> list[Any]:
+    """Arrays, perhaps a Python number in the second place."""
+    arrays = [random_layout(rng, part_of(rng, shape), rng.choice(DTYPES)).array() for _ in range(op.inputs)]
+    if len(arrays) > 1 and rng.random() < 0.3:
+        arrays[1] = rng.choice(NUMBERS)
+    return arrays
+
+
+def test_comparisons_have_a_dtype_of_their_own():
+    rng = random.Random(0)
+    for _ in range(CASES):
+        shape = random_shape(rng)
+        arrays = [random_layout(rng, part_of(rng, shape), rng.choice(DTYPES)).array() for _ in range(2)]
+        outcome(pointwise.eq, *arrays).assert_equals(outcome(equal, *arrays), arrays)
+
+
+def equal(*arrays: np.ndarray) -> np.ndarray:
+    config = TensorIteratorConfig().add_output().add_input(arrays[0]).add_input(arrays[1])
+    iterator = config.promote_inputs_to_common_dtype(True).declare_static_dtype(np.dtype(bool)).build()
+    iterator.run(lambda target, *operands: np.equal(*operands, out=target))
+    return iterator.output()
