@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindtorch import errors
-from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format
+from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 
 Ints = Sequence[int]
 
@@ -65,6 +65,19 @@ def _channels_last_order(ndim: int) -> tuple[int, ...]:
     return (1, *range(ndim - 1, 1, -1), 0)
 
 
+def is_like_channels_last(shape: Ints, strides: Ints) -> bool:
+    """Whether the dimensions lie in memory in the order channels, width, height, (depth,) batch, gaps allowed."""
+    if strides[1] == 0 or 0 in shape:
+        return False
+    least = 0
+    for dim in _channels_last_order(len(shape)):
+        # N11W and the like, where batch and channels have one stride, count as row-major.
+        if strides[dim] < least or (dim == 0 and least == strides[1]):
+            return False
+        least = strides[dim] * max(shape[dim], 1)
+    return True
+
+
 def strides_in_order(shape: Ints, order: Ints, unit: int = 1) -> tuple[int, ...]:
     """Strides without gaps when memory is walked with the dimensions of `order`, innermost first."""
     strides = [0] * len(shape)
@@ -95,6 +108,11 @@ def is_non_overlapping_and_dense(shape: Ints, strides: Ints, unit: int = 1) -> b
         return True
     order = sorted((dim for dim, extent in enumerate(shape) if extent > 1), key=strides.__getitem__)
     return is_dense_in_order(shape, strides, order, unit)
+
+
+def extent_of(shape: Ints, strides: Ints) -> int:
+    """How many elements of memory lie from the first element to the last; none of the extents is 0."""
+    return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
 
 
 def preserved_strides(shape: Ints, strides: Ints, unit: int = 1) -> tuple[int, ...]:
@@ -150,15 +168,22 @@ def strides_of(array: Any) -> tuple[int, ...]:
 
 def has_format(array: Any, format: memory_format = contiguous_format) -> bool:
     """Whether the elements lie in memory in the order of `format`, without gaps."""
-    if format is contiguous_format:
+    if format is contiguous_format or format is preserve_format:
         return array.flags.c_contiguous
-    if format not in _NDIM:
-        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     ndim = array.ndim
     return ndim == _NDIM[format] and is_dense_in_order(array.shape, strides_of(array), _channels_last_order(ndim))
 
 
 _NDIM = {channels_last: 4, channels_last_3d: 5}
+
+
+def suggested_format(array: Any) -> memory_format:
+    """The format that the strides look like. Where several fit, as with one channel, they decide as torch lets them."""
+    format = LAST_FORMATS.get(array.ndim)
+    return format if format and is_like_channels_last(array.shape, strides_of(array)) else contiguous_format
+
+
+LAST_FORMATS = {ndim: format for format, ndim in _NDIM.items()}
 
 
 def is_dense(array: Any) -> bool:

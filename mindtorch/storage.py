@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch import errors, geometry
 from mindtorch.device import CPU
 from mindtorch.device import device as Device
 from mindtorch.dtype import dtype as Dtype
@@ -119,6 +119,19 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         return address_of(self._root)
+
+    def is_shared(self) -> bool:
+        return False
+
+    def is_pinned(self, device: Any = None) -> bool:
+        return False
+
+    def pin_memory(self, device: Any = None) -> "UntypedStorage":
+        raise errors.no_accelerator()
+
+    def share_memory_(self) -> "UntypedStorage":
+        """Nothing to do: tensors are not shared between processes."""
+        return self
 
     def tolist(self) -> list[int]:
         return self.bytes_view().tolist()

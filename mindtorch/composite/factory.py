@@ -7,6 +7,7 @@ from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import int64
+from mindtorch.geometry import suggested_format
 from mindtorch.memory_format import preserve_format
 from mindtorch.tensor import Tensor
 
@@ -104,11 +105,16 @@ def _converted(
 
 
 def _same_device(own: Device, wanted: Device) -> bool:
-    return own.type == wanted.type and (wanted.index is None or own.index is None or own.index == wanted.index)
+    """A CPU tensor has no index, so `cpu:0` is another device, as in torch."""
+    if own.type == "cpu" or wanted.index is None:
+        return own.type == wanted.type and wanted.index is None
+    return own.type == wanted.type and (own.index is None or own.index == wanted.index)
 
 
 def _has_format(input: Tensor, memory_format: Any) -> bool:
-    return memory_format is None or memory_format is preserve_format or input.is_contiguous(memory_format)
+    if memory_format is None or memory_format is preserve_format:
+        return True
+    return suggested_format(input._array) is memory_format
 
 
 # -------------------- indices of triangles --------------------

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from mindtorch import errors
 from mindtorch.autograd.outputs import write_out
+from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bfloat16, float16, float32
@@ -110,7 +111,9 @@ def adaptive_avg_pool2d(input, output_size):
     _check_output_size(output_size)
     _check_pooled(input)
     if tuple(output_size) == (1, 1):
-        return input.mean((-1, -2), True)
+        mean = input.mean((-1, -2), True)
+        strides = image_layout.following(input._array, mean._array.shape)
+        return mean if strides is None else mean.as_strided(mean.shape, strides)
     return ops._adaptive_avg_pool2d(input, output_size)
 
 

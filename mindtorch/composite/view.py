@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from mindtorch import geometry
 from mindtorch.backends import view_geometry
 from mindtorch.dispatch import ops
-from mindtorch.memory_format import contiguous_format, preserve_format
+from mindtorch.memory_format import checked_format, contiguous_format, preserve_format
 from mindtorch.tensor import Tensor
 
 # -------------------- shapes --------------------
@@ -75,7 +75,7 @@ def contiguous(input, memory_format):
             return input
         if memory_format is preserve_format:
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    elif input.is_contiguous(memory_format):
+    elif geometry.has_format(input._array, checked_format(memory_format, "contiguous")):
         return input
     return input.clone(memory_format=memory_format)
 

@@ -11,7 +11,7 @@ from mindtorch.device import CPU
 from mindtorch.dtype import bfloat16, complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.memory_format import memory_format, preserve_format
+from mindtorch.memory_format import checked_format, memory_format, preserve_format
 from mindtorch.tensor import Tensor, extend_tensor
 
 
@@ -95,10 +95,12 @@ class ListMethods:
         return array.tolist()
 
 
-def _conversion(target: Dtype) -> Callable:
+def _conversion(name: str, target: Dtype) -> Callable:
     """The method that converts to a dtype: `x.float()`."""
 
-    def convert(self: Any, memory_format: memory_format = preserve_format) -> Tensor:
+    def convert(self: Any, memory_format: memory_format | None = preserve_format) -> Tensor:
+        if memory_format is not None:
+            checked_format(memory_format, name)
         return self.to(target, memory_format=memory_format)
 
     convert.__doc__ = f"The tensor converted to {target}; the tensor itself if it is that already."
@@ -109,21 +111,23 @@ def _conversion(target: Dtype) -> Callable:
 class TargetMethods:
     """Conversions to a dtype or device that the method's name tells."""
 
-    bfloat16 = _conversion(bfloat16)
-    bool = _conversion(bool_dtype)
-    byte = _conversion(uint8)
-    cdouble = _conversion(complex128)
-    cfloat = _conversion(complex64)
-    char = _conversion(int8)
-    double = _conversion(float64)
-    float = _conversion(float32)
-    half = _conversion(float16)
-    int = _conversion(int32)
-    long = _conversion(int64)
-    short = _conversion(int16)
+    bfloat16 = _conversion("bfloat16", bfloat16)
+    bool = _conversion("bool", bool_dtype)
+    byte = _conversion("byte", uint8)
+    cdouble = _conversion("cdouble", complex128)
+    cfloat = _conversion("cfloat", complex64)
+    char = _conversion("char", int8)
+    double = _conversion("double", float64)
+    float = _conversion("float", float32)
+    half = _conversion("half", float16)
+    int = _conversion("int", int32)
+    long = _conversion("long", int64)
+    short = _conversion("short", int16)
 
-    def cpu(self: Any, memory_format: memory_format = preserve_format) -> Tensor:
+    def cpu(self: Any, memory_format: memory_format | None = preserve_format) -> Tensor:
         """The tensor on the CPU; the tensor itself if it is there already."""
+        if memory_format is not None:
+            checked_format(memory_format, "cpu")
         return self if self.is_cpu else self.to(CPU, memory_format=memory_format)
 
     def npu(self: Any, device: Any = None, non_blocking: bool = False) -> Tensor:

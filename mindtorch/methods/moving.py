@@ -5,7 +5,9 @@ from typing import Any
 from mindtorch import errors
 from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments import is_int
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.memory_format import memory_format as MemoryFormat
 from mindtorch.tensor import Tensor, extend_tensor
 
 
@@ -16,6 +18,8 @@ class MovingMethods:
     def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
         """This tensor with another dtype or on another device; the tensor itself when nothing changes."""
         first = args[0] if args else None
+        if len(args) > _MOST_POSITIONAL:
+            raise TypeError(f"to() takes from 0 to {_MOST_POSITIONAL} positional arguments but {len(args)} were given")
         spelling = _by_device
         if isinstance(first, Dtype):
             spelling = _by_dtype
@@ -25,11 +29,22 @@ class MovingMethods:
             options = spelling(*args, **kwargs)
         except TypeError:
             raise _no_such_spelling(args, kwargs) from None
+        if is_int(options["device"]):
+            raise errors.no_accelerator()
         return ops.to_dtype_layout(self, **options)
 
 
+_MOST_POSITIONAL = 4
+
+
 def _by_device(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
-    if not (device is None or isinstance(device, (Device, str))) or not (dtype is None or isinstance(dtype, Dtype)):
+    if not (
+        (device is None or isinstance(device, (Device, str)) or is_int(device))
+        and (dtype is None or isinstance(dtype, Dtype))
+        and isinstance(non_blocking, bool)
+        and isinstance(copy, bool)
+        and (memory_format is None or isinstance(memory_format, MemoryFormat))
+    ):
         raise TypeError
     return {
         "device": device,
@@ -41,8 +56,6 @@ def _by_device(device=None, dtype=None, non_blocking=False, copy=False, *, memor
 
 
 def _by_dtype(dtype, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
-    if not isinstance(non_blocking, bool):
-        raise TypeError
     return _by_device(None, dtype, non_blocking, copy, memory_format=memory_format)
 
 

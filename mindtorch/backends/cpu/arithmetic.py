@@ -100,6 +100,14 @@ def copy(x: Array, out: Array | None = None) -> Array:
     return out
 
 
+def negative(x: Array, out: Array | None = None) -> Array:
+    """-x, not written straight into an array with gaps: NumPy 2.4 misreads `x` then if its stride is 16 or 64 bytes."""
+    if out is None or out.flags.c_contiguous:
+        return np.negative(x, out=out)
+    np.copyto(out, np.negative(x))
+    return out
+
+
 def sign(x: Array, out: Array | None = None) -> Array:
     """0 for nan, as in torch."""
     return np.subtract(x > 0, x < 0, out=out, dtype=x.dtype)

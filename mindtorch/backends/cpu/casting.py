@@ -6,6 +6,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.transposing import copy_elements
 from mindtorch.dtype import bfloat16
 from mindtorch.iterator import needs_resize
 
@@ -38,7 +39,7 @@ def _warn_imaginary_lost() -> None:
 def copy_into(target: Array, source: Array) -> None:
     """Writes `source`, broadcast and converted, to `target`."""
     if source.dtype == target.dtype:
-        np.copyto(target, source)
+        copy_elements(target, source)
     elif _in_one_step(source.dtype, target.dtype):
         quiet(np.copyto, target, source, casting="unsafe")
     else:

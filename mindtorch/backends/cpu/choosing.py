@@ -23,6 +23,7 @@ from mindtorch.backends.cpu.elementwise import (
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
+from mindtorch.backends.cpu.strided import laid_out
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral
 from mindtorch.promotion import where as where_dtype
@@ -51,7 +52,9 @@ minimum = binary(
 )
 _NO_CLAMP = _NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL)
 _CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP)
-_CLAMP_BY_NUMBERS = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP, same_dtype_out=True)
+_CLAMP_BY_NUMBERS = Op(
+    loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP, same_dtype_out=True, plain_numbers=True
+)
 
 
 def _limit(by_one: Any, function: Any, name: str) -> tuple[Any, Any]:
@@ -59,7 +62,7 @@ def _limit(by_one: Any, function: Any, name: str) -> tuple[Any, Any]:
     by_number = _NO_COMPLEX_CLAMP | not_implemented(f"clamp_{name}_scalar_cpu", BOOL)
     by_tensor = not_implemented(f"{function.__name__}_cpu", *COMPLEX)
     return (
-        Op(loops(by_one, REAL_NUMBERS), refusals=by_number, same_dtype_out=True),
+        Op(loops(by_one, REAL_NUMBERS), refusals=by_number, same_dtype_out=True, plain_numbers=True),
         Op(loops(function, _REAL), refusals=by_tensor),
     )
 
@@ -127,10 +130,11 @@ def where(condition: Array, input: Array, other: Array, out: Array | None = None
     if out is not None and out.dtype != dtype:
         names = [FROM_NUMPY[each].storage_name for each in (dtype, out.dtype)]
         raise RuntimeError(f"Expected out type to be {names[0]} but got {names[1]}")
-    target = destination(arrays, dtype, dtype, out)
+    strides = iterator.result_layout(arrays, dtype)[1]
+    target = None if out is None else destination(arrays, dtype, dtype, out)
     chosen = np.where(condition, *[quiet(each.astype, dtype, copy=False) for each in (input, other)])
-    if out is None and target.strides == chosen.strides:
-        return chosen
+    if target is None:
+        return laid_out(chosen, strides)
     quiet(np.copyto, target, chosen, casting="unsafe")
     return target
 
@@ -183,6 +187,7 @@ _LERP_BY_NUMBER = Op(
     compute_dtype=first,
     refusals=not_implemented("lerp_kernel_scalar", *INTEGRAL_OR_BOOL),
     exact_numbers=True,
+    plain_numbers=True,
 )
 _NO_LERP = not_implemented("lerp_kernel_tensor", *INTEGRAL_OR_BOOL)
 _LERP_BY_0_DIM = Op(loops(arithmetic.lerp, _FLOAT_OR_COMPLEX), refusals=_NO_LERP)

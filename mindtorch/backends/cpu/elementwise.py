@@ -14,9 +14,8 @@ import numpy as np
 
 from mindtorch import iterator, state
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
-from mindtorch.backends.cpu.refusals import Refusal
+from mindtorch.backends.cpu.refusals import Refusal, no_loop
 from mindtorch.backends.cpu.strided import allocate
-from mindtorch.dtype import FROM_NUMPY
 from mindtorch.kinds import KINDS, Kind
 from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, common_dtype
 
@@ -46,10 +45,12 @@ class Op:
 
     `loops` holds the computations by dtype, called with arrays and perhaps `out`. float16 and bfloat16 have none: they
     are computed in float32 and rounded once. `compute_dtype` gives the dtype of the computation from the operands,
-    `result_dtype` that of the result from it. `refusals` holds the exceptions for the dtypes that torch refuses.
+    `result_dtype` that of the result from it. `refusals` holds the exceptions for the dtypes that torch refuses;
+    other dtypes without a computation have the text of `no_loop`.
     `exact_numbers`: with float16 and bfloat16 a number that is not the first operand is not rounded to the dtype first.
     `same_dtype_out`: `out` must
-    have the dtype of the result, as it must for ops of one operand that don't promote.
+    have the dtype of the result, as it must for ops of one operand that don't promote. `plain_numbers`: a number is a
+    parameter, and not an operand without dimensions that the others are broadcast with.
     """
 
     loops: Mapping[NumpyDtype, Loop]
@@ -58,6 +59,7 @@ class Op:
     refusals: Mapping[NumpyDtype, Refusal] = field(default_factory=dict)
     exact_numbers: bool = False
     same_dtype_out: bool = False
+    plain_numbers: bool = False
 
 
 # -------------------- numbers as arrays --------------------
@@ -80,8 +82,10 @@ class _Constants(dict[Any, Array]):
 
 
 def constant(number: complex, dtype: NumpyDtype) -> Array:
-    """A 0-d array. Integers that don't fit wrap around, as in torch."""
-    return np.asarray(number).astype(dtype)
+    """A 0-d array. Integers that don't fit wrap around, as in torch, if they have 64 bits at most."""
+    if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
+        raise OverflowError("int too big to convert" if number > 0 else "can't convert negative int to unsigned")
+    return quiet(np.asarray(number).astype, dtype)
 
 
 # Only pairs of number and dtype whose result has the dtype of the array.
@@ -111,6 +115,7 @@ def unary(op: Op) -> Callable[..., Array]:
                     pass
         return compute(op, (input,), out)
 
+    kernel.computes = op
     kernel.plain = {kind: _plain_unary(op.loops[kind.dtype], kernel) for kind in KINDS if kind.dtype in op.loops}
     return kernel
 
@@ -153,6 +158,7 @@ def binary(op: Op) -> Callable[..., Array]:
                 pass
         return compute(op, (input, other), out)
 
+    kernel.computes = op
     kernel.plain = {kind: _plain_binary(op.loops[kind.dtype], kind, kernel) for kind in KINDS if kind.dtype in op.loops}
     return kernel
 
@@ -187,6 +193,7 @@ def binary_with_alpha(op: Op, scaled: Callable[[Array, Any, Any, Array | None], 
                 pass
         return plain(input, other, out)
 
+    kernel.computes = op
     kernel.plain = {kind: _plain_with_alpha(op.loops[kind.dtype], kernel) for kind in plain.plain}
     return kernel
 
@@ -206,8 +213,8 @@ def _plain_with_alpha(loop: Loop, kernel: Callable[..., Array]) -> Callable[...,
 
 
 def is_plain(array: Array) -> bool:
-    """Row-major, and no strides of size-1 dimensions that could matter for the order of dimensions."""
-    return array.ndim > 0 and array.flags.c_contiguous and 1 not in array.shape
+    """Row-major, and no strides of dimensions of size 1 or 0 that could matter for the order of dimensions."""
+    return array.size > 1 and array.flags.c_contiguous and 1 not in array.shape
 
 
 def are_plain(a: Array, b: Array) -> bool:
@@ -215,7 +222,7 @@ def are_plain(a: Array, b: Array) -> bool:
     if not (a.flags.c_contiguous and b.flags.c_contiguous):
         return False
     shape, other = a.shape, b.shape
-    return bool(shape) if shape == other else not (1 in shape or 1 in other)
+    return bool(shape) if shape == other else not (1 in shape or 1 in other or 0 in shape or 0 in other)
 
 
 def are_apart(out: Array, operand: Array) -> bool:
@@ -248,12 +255,15 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
     if out is None:
         target = plan.new_array()
     else:
+        arrays = _for_layout(op, operands)
         if op.same_dtype_out or _keeps_dtype(op, operands):
-            _check_same_dtype(out, plan.result_dtype)
-        arrays = [operand for operand in operands if hasattr(operand, "ndim")]
+            iterator.check_overlap(out, arrays)
+            iterator.check_same_dtype(out.dtype, plan.result_dtype)
         target = destination(arrays, plan.dtype, plan.result_dtype, out)
     if refusal is not None:
         raise refusal(plan.dtype)
+    if plan.working not in op.loops:
+        raise no_loop(op, plan.dtype)
     if plan.working != plan.dtype and target.size > BLOCK and _run_widened(op, plan, operands, params, target):
         return target
     inputs = [
@@ -298,7 +308,7 @@ _plans: dict[Any, _Plan] = {}
 def _plan_of(op: Op, operands: tuple[Any, ...]) -> _Plan:
     """The plan for operands like these, remembered."""
     looks = [(each.dtype, each.shape, each.strides) if type(each) is Array else type(each) for each in operands]
-    key = (op.compute_dtype, op.result_dtype, state.default_dtype, *looks)
+    key = (op.compute_dtype, op.result_dtype, op.plain_numbers, state.default_dtype, *looks)
     plan = _plans.get(key)
     if plan is None:
         plan = _make_plan(op, operands)
@@ -313,17 +323,20 @@ def _make_plan(op: Op, operands: tuple[Any, ...]) -> _Plan:
     iterator.check_devices(arrays)
     dtype = op.compute_dtype(*operands)
     result_dtype = op.result_dtype(dtype) if op.result_dtype else dtype
-    return _Plan(dtype, widened(dtype), result_dtype, *iterator.result_layout(arrays, dtype))
+    return _Plan(dtype, widened(dtype), result_dtype, *iterator.result_layout(_for_layout(op, operands), dtype))
+
+
+def _for_layout(op: Op, operands: tuple[Any, ...]) -> list[Array]:
+    """What the others are broadcast with: an array without dimensions in the place of a number that is an operand."""
+    arrays = [operand if hasattr(operand, "ndim") else _NUMBER for operand in operands]
+    return [array for array in arrays if array is not _NUMBER] if op.plain_numbers else arrays
+
+
+_NUMBER = np.empty(())
 
 
 def _keeps_dtype(op: Op, operands: tuple[Any, ...]) -> bool:
     return len(operands) == 1 and op.compute_dtype is common_dtype and op.result_dtype is None
-
-
-def _check_same_dtype(out: Array, dtype: NumpyDtype) -> None:
-    if out.dtype != dtype:
-        found, expected = FROM_NUMPY[out.dtype].storage_name, FROM_NUMPY[dtype].storage_name
-        raise RuntimeError(f"Found dtype {found} but expected {expected}")
 
 
 def _convert(operand: Any, dtype: NumpyDtype, working: NumpyDtype, exact_numbers: bool) -> Array:
@@ -363,7 +376,7 @@ def new_array(shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: Nu
     """An array with these strides, in elements; None stands for row-major."""
     if strides is None:
         return np.empty(shape, dtype)
-    if 0 in shape:
+    if 0 in shape or 1 in shape:  # NumPy has strides of its own for these dimensions
         return allocate(shape, tuple([stride * dtype.itemsize for stride in strides]), dtype)
     ordered, places = _memory_axes(shape, strides)
     return np.empty(ordered, dtype).transpose(places)

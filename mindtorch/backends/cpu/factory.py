@@ -13,12 +13,20 @@ from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
 from mindtorch.backends.cpu.strided import allocate, strides_of
 from mindtorch.backends.cpu.strided import empty_like as new_like
+from mindtorch.backends.cpu.transposing import copy_elements
 from mindtorch.device import as_device
 from mindtorch.dispatch.keys import backend_for_device
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
+from mindtorch.memory_format import (
+    channels_last,
+    channels_last_3d,
+    checked_format,
+    contiguous_format,
+    memory_format,
+    preserve_format,
+)
 from mindtorch.promotion import number_dtype
 
 Array = np.ndarray
@@ -31,7 +39,7 @@ def empty(size, dtype=None, layout=None, device=None, pin_memory=None, memory_fo
     if out is not None:
         return _resized(out, size)
     if memory_format is not None and memory_format is not contiguous_format:
-        return _empty_formatted(size, _numpy(dtype), memory_format)
+        return _empty_formatted(size, _numpy(dtype), checked_format(memory_format, "empty"))
     try:
         return np.empty(size, _numpy(dtype))
     except ValueError:
@@ -120,6 +128,11 @@ def _line_dtype(dtype: Dtype | None, start: Any, end: Any) -> np.dtype:
 
 
 def empty_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _like("empty_like", input, dtype, device, memory_format)
+
+
+def _like(function: str, input: Array, dtype: Dtype | None, device: Any, memory_format: memory_format | None) -> Any:
+    """A new array like the input; `function` is for the error text."""
     if device is not None and as_device(device).type != "cpu":
         return _empty_elsewhere(input, dtype, device, memory_format)
     wanted = input.dtype if dtype is None else dtype.numpy
@@ -127,21 +140,21 @@ def empty_like(input, dtype=None, layout=None, device=None, pin_memory=None, mem
         return new_like(input, wanted)
     if memory_format is contiguous_format:
         return np.empty(input.shape, wanted)
-    return _empty_formatted(input.shape, wanted, memory_format)
+    return _empty_formatted(input.shape, wanted, checked_format(memory_format, function))
 
 
 def zeros_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    if device is None and memory_format is None and input.flags.c_contiguous and 1 not in input.shape:
+    if device is None and memory_format is None and input.flags.c_contiguous and 1 not in input.shape and input.size:
         return np.zeros(input.shape, input.dtype if dtype is None else dtype.numpy)
-    return _fill_anywhere(empty_like(input, dtype, layout, device, pin_memory, memory_format), 0)
+    return _fill_anywhere(_like("zeros_like", input, dtype, device, memory_format), 0)
 
 
 def ones_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _fill_anywhere(empty_like(input, dtype, layout, device, pin_memory, memory_format), 1)
+    return _fill_anywhere(_like("ones_like", input, dtype, device, memory_format), 1)
 
 
 def full_like(input, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _fill_anywhere(empty_like(input, dtype, layout, device, pin_memory, memory_format), fill_value)
+    return _fill_anywhere(_like("full_like", input, dtype, device, memory_format), fill_value)
 
 
 def _empty_formatted(size: Sequence[int], dtype: np.dtype, memory_format: memory_format) -> Array:
@@ -168,7 +181,7 @@ _RANKS = {channels_last: 4, channels_last_3d: 5}
 
 def _empty_elsewhere(input: Array, dtype: Dtype | None, device: Any, memory_format: memory_format | None) -> Any:
     """An array of another backend with the geometry that `empty_like` gives."""
-    model = empty_like(input, None, None, None, None, memory_format)
+    model = _like("empty_like", input, None, None, memory_format)
     strides = tuple([stride // model.itemsize for stride in strides_of(model)])
     make = kernel_table("empty_strided")[backend_for_device(as_device(device).type)]
     return make(model.shape, strides, dtype or FROM_NUMPY[input.dtype], None, device, None)
@@ -186,38 +199,34 @@ def _fill_anywhere(target: Any, value: Any) -> Any:
 def clone(input, memory_format=None):
     if memory_format is None and input.flags.c_contiguous and 1 not in input.shape and input.size:
         return input.copy()
-    result = empty_like(input, None, None, None, None, memory_format)
-    if input.ndim == 2 and input.size >= _LARGE and result.flags.c_contiguous and input.flags.f_contiguous:
-        _copy_transposed(result, input)
-    else:
-        np.copyto(result, input)
+    result = _like("clone", input, None, None, memory_format)
+    copy_elements(result, input)
     return result
-
-
-_LARGE = 1 << 16  # elements: what no longer fits into the level-1 cache
-
-
-def _copy_transposed(result: Array, input: Array) -> None:
-    """In strips as wide as a cache line of the result, each of which is then written once, as a whole."""
-    width = max(64 // input.itemsize, 1)
-    for start in builtins.range(0, input.shape[1], width):
-        result[:, start : start + width] = input[:, start : start + width]
 
 
 def copy(input, src, non_blocking=False):
     """Writes `src`, broadcast and converted, to `input`."""
-    if src is input:
-        return input
     if type(src) is not Array:
         src = _fetched(src)
+    elif _is_itself(input, src):
+        return input
+    iterator.check_distinct(input)
     if src.shape != input.shape:
         iterator.check_inplace_shape(input, iterator.broadcast_shapes(input.shape, src.shape))
-    if iterator.is_expanded(input):
-        if iterator.is_same_view(input, src):
-            return input
-        iterator.check_distinct(input)
     copy_into(input, src)
     return input
+
+
+def _is_itself(input: Array, src: Array) -> bool:
+    """Whether a copy would change nothing. A source that shares other elements of the memory is refused."""
+    if src is input:
+        return True
+    if input.base is None is src.base or not np.may_share_memory(input, src):
+        return False
+    if iterator.is_same_view(input, src):
+        return True
+    iterator.check_overlap(input, [src])
+    return False
 
 
 def _fetched(src: Any) -> Array:

@@ -9,8 +9,10 @@ from mindtorch import geometry, iterator
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_same
 from mindtorch.backends.cpu.strided import allocate, empty_like
+from mindtorch.backends.cpu.view import slice as slice_of
+from mindtorch.backends.cpu.view import unsqueeze, view
 from mindtorch.dtype import FROM_NUMPY
-from mindtorch.memory_format import channels_last, channels_last_3d
+from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import FLOAT, can_convert, promote
 
 Array = np.ndarray
@@ -20,11 +22,11 @@ Array = np.ndarray
 
 
 def cat(tensors, dim=0, out=None):
-    if out is None and tensors and tensors[0].dtype is FLOAT:
+    if out is None and tensors and tensors[0].dtype is FLOAT and tensors[0].ndim < 4:
         try:
             result = np.concatenate(tensors, dim)
-        except ValueError:
-            pass  # sizes that don't fit, or that torch forgives
+        except (ValueError, TypeError):
+            pass  # sizes that don't fit, or that torch forgives; dtypes that NumPy has no common one for
         else:
             shape = result.shape
             if result.dtype is FLOAT and result.flags.c_contiguous and 1 not in shape and 0 not in shape:
@@ -45,10 +47,11 @@ def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
     dim = geometry.wrap_dim(dim, parts[0].ndim)
     shape = _joined_shape(tensors, parts[0], dim)
     if out is not None:
-        iterator.check_distinct(out)
         iterator.check_apart(out, tensors)
     if out is None or iterator.needs_resize(out, shape):
         out = allocate(shape, _joined_strides(tensors, shape, dtype.itemsize), dtype)
+    else:
+        iterator.check_distinct(out)
     np.concatenate([cast(part, dtype) for part in parts], dim, out=out)
     return out
 
@@ -83,9 +86,8 @@ def _joined_shape(tensors: Sequence[Array], first: Array, dim: int) -> tuple[int
 
 
 def _joined_strides(tensors: Sequence[Array], shape: tuple[int, ...], unit: int) -> tuple[int, ...]:
-    """Row-major, unless all tensors are in the same other memory format."""
-    form = {4: channels_last, 5: channels_last_3d}.get(len(shape))
-    if form and all(not each.flags.c_contiguous and geometry.has_format(each, form) for each in tensors):
+    """Row-major, unless the strides of all tensors look like the same other memory format."""
+    if len(shape) in (4, 5) and all(geometry.suggested_format(each) is not contiguous_format for each in tensors):
         return geometry.channels_last_strides(shape, unit)
     return geometry.contiguous_strides(shape, unit)
 
@@ -101,12 +103,9 @@ def stack(tensors, dim=0, out=None):
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
                 f"{list(tensor.shape)} at entry {place}"
             )
-    if len(shape) in (3, 4):  # the memory format of images is not kept, unlike in `cat`
-        dtype, size = _joined_dtype(tensors, out), (*shape[:dim], len(tensors), *shape[dim:])
-        if out is None or iterator.needs_resize(out, size):
-            out = np.empty(size, dtype)
-    key = (*(slice(None),) * dim, None)
-    return cat([tensor[key] for tensor in tensors], dim, out)
+    if out is None and dim < len(shape):  # so torch does it, with what follows for the strides
+        return view(cat(tensors, dim), (*shape[:dim], len(tensors), *shape[dim:]))
+    return cat([unsqueeze(tensor, dim) for tensor in tensors], dim, out)
 
 
 def repeat(input, repeats):
@@ -138,7 +137,7 @@ def roll(input, shifts, dims=()):
     if not dims and len(shifts) == 1:
         return _rolled(input.reshape(-1), shifts[0], 0).reshape(input.shape)
     if len(shifts) == len(dims) == 1 and not input.size:
-        return input.copy()
+        return empty_like(input)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     result = input
@@ -149,14 +148,11 @@ def roll(input, shifts, dims=()):
 
 def _rolled(input: Array, shift: int, dim: int) -> Array:
     """A new array in which the last `shift` elements of a dimension come first."""
-    result = np.empty(input.shape, input.dtype)
-    if not input.size:
-        return result
-    shift %= input.shape[dim]
-    source, target = np.moveaxis(input, dim, 0), np.moveaxis(result, dim, 0)
-    target[shift:] = source[: len(source) - shift]
-    target[:shift] = source[len(source) - shift :]
-    return result
+    extent = input.shape[dim]
+    if not extent:
+        return np.empty(input.shape, input.dtype)
+    first = -shift % extent
+    return cat([slice_of(input, dim, first, extent), slice_of(input, dim, 0, first)], dim)
 
 
 def triangle(name: str, keeps_lower: bool) -> Callable[..., Array]:

@@ -172,6 +172,8 @@ def baddbmm(input, batch1, batch2, beta=1, alpha=1, out=None):
             f"{c_name(batch2)}"
         )
     _check_batches(batch1, batch2, "baddbmm", out)
+    if out is not None and out is not input and beta != 0:  # torch copies the addend to `out` first
+        iterator.check_distinct(out)
     return _sum_with(_batched, input, batch1, batch2, beta, alpha, out)
 
 

@@ -9,12 +9,13 @@ from math import prod
 
 import numpy as np
 
+from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks, normalization, pooling, random
 from mindtorch.backends.cpu.convolution import Geometry, add_bias, correlate, correlate_weight, scatter
 from mindtorch.backends.cpu.convolution_checks import check_input, geometry_of
 from mindtorch.backends.cpu.precision import Arrays, check_out, deliver, deliver_all, widen
 from mindtorch.backends.cpu.quiet import quiet
-from mindtorch.backends.cpu.strided import empty_like
+from mindtorch.backends.cpu.strided import empty_like, laid_out
 from mindtorch.lazy import lazy
 
 scipy_sparse = lazy("scipy.sparse")
@@ -29,7 +30,8 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     size = size_of(input.shape[2:], weight.shape[2:])
     move = scatter if transposed else correlate
     out = quiet(move, widen(input), widen(weight), size, geometry)
-    return deliver(np.ascontiguousarray(add_bias(out, widen(bias))), input)
+    strides = image_layout.of_convolution(input, weight, out.shape)
+    return laid_out(deliver(add_bias(out, widen(bias)), input), strides)
 
 
 def convolution_backward(
@@ -49,7 +51,14 @@ def convolution_backward(
     grads = quiet(
         _convolution_grads, widen(grad_output), widen(input), widen(weight), geometry, transposed, output_mask
     )
-    return deliver_all(grads, input)
+    return tuple([_as_convolved(grad, input, weight) for grad in deliver_all(grads, input)])
+
+
+def _as_convolved(grad: np.ndarray | None, input: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
+    """A gradient of a convolution in the memory format of its operands."""
+    if grad is None or grad.ndim < 3:
+        return grad
+    return laid_out(grad, image_layout.of_convolution(input, weight, grad.shape))
 
 
 def _convolution_grads(
@@ -58,7 +67,7 @@ def _convolution_grads(
     grad_input = grad_weight = grad_bias = None
     if mask[0]:
         move = correlate if transposed else scatter
-        grad_input = np.ascontiguousarray(move(grad, weight, input.shape[2:], geometry))
+        grad_input = move(grad, weight, input.shape[2:], geometry)
     if mask[1]:
         wide, narrow = (grad, input) if transposed else (input, grad)
         grad_weight = correlate_weight(wide, narrow, weight.shape[2:], geometry)
@@ -78,7 +87,7 @@ def max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_
         raise checks.not_implemented("max_pool2d", input)
     values, indices = quiet(pooling.maximum, widen(input), window)
     if out is None:
-        return deliver(values, input), indices
+        return _as_image(deliver(values, input), input), _as_image(indices, input)
     return deliver(values, input, out[0]), deliver(indices, indices, out[1])
 
 
@@ -89,7 +98,12 @@ def max_pool2d_with_indices_backward(
     if grad_output.shape != indices.shape:
         raise RuntimeError(f"Expected grad_output of shape {list(indices.shape)}, got {list(grad_output.shape)}")
     grad = quiet(pooling.scatter_to, widen(grad_output), indices, input.shape, window.overlaps())
-    return deliver(grad, input, out)
+    return _as_image(deliver(grad, input, out), input, out)
+
+
+def _as_image(result: np.ndarray, input: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """A new result in the memory format of the input."""
+    return result if out is not None else laid_out(result, image_layout.following(input, result.shape))
 
 
 def avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None):
@@ -97,7 +111,7 @@ def avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
     _check_averaged(input, out)
-    return deliver(quiet(pooling.average, widen(input), window, divisor), input, out)
+    return _as_image(deliver(quiet(pooling.average, widen(input), window, divisor), input, out), input, out)
 
 
 def avg_pool2d_backward(
@@ -107,7 +121,8 @@ def avg_pool2d_backward(
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
     _check_averaged(input, out)
-    return deliver(quiet(pooling.spread, widen(grad_output), input.shape, window, divisor), input, out)
+    grad = quiet(pooling.spread, widen(grad_output), input.shape, window, divisor)
+    return _as_image(deliver(grad, input, out), input, out)
 
 
 def _average_window(
@@ -134,12 +149,12 @@ def _check_averaged(input: np.ndarray, out: np.ndarray | None) -> None:
 def adaptive_avg_pool2d(input, output_size):
     checks.expect_float(input, "adaptive_avg_pool2d")
     pooled = quiet(pooling.adaptive_average, widen(input), tuple(output_size))
-    return deliver(np.ascontiguousarray(pooled), input)
+    return _as_image(deliver(pooled, input), input)
 
 
 def adaptive_avg_pool2d_backward(grad_output, input):
     grad = quiet(pooling.adaptive_spread, widen(grad_output), input.shape)
-    return deliver(np.ascontiguousarray(grad), input)
+    return _as_image(deliver(grad, input), input)
 
 
 # -------------------- normalization --------------------
@@ -152,7 +167,10 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     normal, *statistics = result
     like = next((array for array in (weight, running_mean) if array is not None), input)
     outs = out or (None, None, None)
-    return deliver(normal.reshape(input.shape), input, outs[0]), *deliver_all(statistics, like, outs[1:])
+    normal = deliver(normal.reshape(input.shape), input, outs[0])
+    if out is None:
+        normal = laid_out(normal, image_layout.of_normalization(input))
+    return normal, *deliver_all(statistics, like, outs[1:])
 
 
 def _batch_norm(
@@ -188,6 +206,7 @@ def native_batch_norm_backward(
     grad_input, *of_parameters = grads
     if grad_input is not None:
         grad_input = deliver(grad_input.reshape(input.shape), input)
+        grad_input = laid_out(grad_input, image_layout.of_normalization(input))
     return grad_input, *deliver_all(tuple(of_parameters), input if weight is None else weight)
 
 
@@ -336,7 +355,7 @@ def constant_pad_nd(input, pad, value):
     shape = [n + low + high for n, (low, high) in zip(input.shape, sides)]
     if any(n + min(low, 0) + min(high, 0) < 0 for n, (low, high) in zip(input.shape, sides)):
         raise RuntimeError("narrow(): length must be non-negative.")
-    out = np.full(shape, value, input.dtype)
+    out = laid_out(np.full(shape, value, input.dtype), image_layout.following(input, tuple(shape)))
     target = tuple(slice(max(low, 0), n - max(high, 0)) for n, (low, high) in zip(shape, sides))
     source = tuple(slice(max(-low, 0), n - max(-high, 0)) for n, (low, high) in zip(input.shape, sides))
     out[target] = input[source]

@@ -1,5 +1,6 @@
 """Kernels of the pointwise ops: which computation for which dtype, and the arguments that are not operands."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,7 @@ _POW = Op(
     loops(arithmetic.power_of_integers, INTEGRAL) | loops(np.power, _FLOAT_OR_COMPLEX),
     refusals=not_implemented("pow", BOOL),
 )
+_POW_BY_NUMBER = replace(_POW, plain_numbers=True)
 # Exponents for which there is something better than the general power, in floating point.
 _POWERS = {
     exponent: unary(Op(loops(function, _FLOAT_OR_COMPLEX)))
@@ -187,7 +189,10 @@ _POWERS = {
     }.items()
 }
 # What is true for all dtypes. The exponent still takes part in promotion.
-_FIRST_POWERS = {0: Op(loops(arithmetic.ones)), 1: Op(loops(arithmetic.first_power))}
+_FIRST_POWERS = {
+    exponent: Op(loops(function), plain_numbers=True)
+    for exponent, function in ((0, arithmetic.ones), (1, arithmetic.first_power))
+}
 
 
 def pow(input: Array | Number, exponent: Array | Number, out: Array | None = None) -> Array:
@@ -204,7 +209,7 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
     if exponent in _FIRST_POWERS:
         return compute(_FIRST_POWERS[exponent], (input, exponent), out)
     checked_number(exponent, dtype)
-    return compute(_POW, (input, exponent), out)
+    return compute(_POW_BY_NUMBER, (input, exponent), out)
 
 
 def _power_of_number(base: Number, exponent: Array, out: Array | None) -> Array:
@@ -235,7 +240,7 @@ reciprocal = unary(Op(_RECIPROCALS, int_to_float))
 
 _UNCHANGED = loops(arithmetic.copy, INTEGRAL)
 
-neg = unary(Op(loops(np.negative, NUMBERS), refusals=refused(RuntimeError, BOOL_NEGATED, BOOL)))
+neg = unary(Op(loops(arithmetic.negative, NUMBERS), refusals=refused(RuntimeError, BOOL_NEGATED, BOOL)))
 _abs = unary(Op(loops(np.absolute, REAL_NUMBERS), refusals=not_implemented("abs_cpu", BOOL)))
 _abs_of_complex = unary(Op(loops(np.absolute, COMPLEX), result_dtype=real_of))
 _SIGN_OF_REAL = loops(arithmetic.copy, (BOOL,)) | loops(np.sign, INTEGRAL) | loops(arithmetic.sign, FLOATS)

@@ -11,6 +11,7 @@ from mindtorch.backends.cpu.elementwise import widened
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.iterator import reduced_dims
+from mindtorch.promotion import DOUBLE, FLOAT
 
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]
@@ -60,7 +61,30 @@ def add_up(input: Array, dims: tuple[int, ...], keepdim: bool, dtype: NumpyDtype
         blocks = np.add.reduce(input[:rows].reshape(-1, _ROWS, *input.shape[1:]), 1, dtype)
         partial = np.add.reduce(blocks, 0, dtype) + np.add.reduce(input[rows:], 0, dtype)
         return partial[None] if keepdim else partial
+    if len(dims) == input.ndim and dtype in (None, input.dtype) and is_long(input):
+        total = add_up_all(input)
+        return total.reshape((1,) * input.ndim) if keepdim else total
     return np.add.reduce(input, dims, dtype, None, keepdim)
+
+
+# A product with ones makes BLAS add the rows, in half the time that NumPy needs. More of them would lose digits.
+_ONES = {dtype: np.ones(64, dtype) for dtype in (FLOAT, DOUBLE)}
+_LONG = 1 << 14
+
+
+def is_long(input: Array) -> bool:
+    """Whether `add_up_all` takes the array."""
+    return input.size >= _LONG and input.dtype in _ONES and input.flags.c_contiguous
+
+
+def add_up_all(input: Array) -> Array:
+    """The sum of a long array: the columns of a matrix first, then their sums in pairs. The errors are torch's."""
+    flat, ones = input.reshape(-1), _ONES[input.dtype]
+    whole = flat.size - flat.size % ones.size
+    sums = ones.dot(flat[:whole].reshape(ones.size, -1))
+    if sums.size >= _LONG:
+        sums = add_up_all(sums)
+    return np.add(np.add.reduce(sums), np.add.reduce(flat[whole:]), out=np.empty((), input.dtype))
 
 
 def _is_long_outer(input: Array, dims: tuple[int, ...]) -> bool:

@@ -10,9 +10,11 @@ from mindtorch.backends.cpu.elementwise import widened
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
 from mindtorch.backends.cpu.reducing import (
     add_up,
+    add_up_all,
     as_computed,
     check_out_dtype,
     count,
+    is_long,
     nonempty_dims,
     one_dim,
     running_sum,
@@ -71,6 +73,8 @@ def sum(input: Array, dtype: Dtype | None = None) -> Array:
                 total = np.empty((), own)
                 run_quietly(input.ravel().dot, _ONES[own][input.size], total)
                 return total
+            if is_long(input):
+                return run_quietly(add_up_all, input)
             return run_quietly(np.add.reduce, input, None, None, np.empty((), own))
         except RuntimeError:
             pass
@@ -154,12 +158,12 @@ _NO_CUMSUM = not_implemented("cumsum_out_cpu", BOOL)
 
 def cumsum(input: Array, dim: int, dtype: Dtype | None = None, out: Array | None = None) -> Array:
     """In double precision, as torch does for float32."""
-    if out is not None:
-        check_distinct(out)
     target = _sum_dtype(input, dtype, out)
     values, axis = one_dim(input, dim)
     if target == BOOL and input.ndim and input.size:
         raise _NO_CUMSUM[target](target)
+    if out is not None:
+        check_distinct(out)
     computed = as_computed(values, target)
     wide = computed.dtype if is_integral(target) else promote(DOUBLE, computed.dtype)
     result = quiet(running_sum, computed, axis, wide)

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.dispatch.registry import ops_with_kernel
 from mindtorch.dtype import FROM_NUMPY
+from mindtorch.op_names import base_of
 from mindtorch.promotion import BOOL, COMPLEX, FLOATING, INTEGRAL
 
 INTEGRAL_OR_BOOL = (BOOL, *INTEGRAL)
@@ -35,6 +37,12 @@ def not_implemented(kernel: str, *dtypes: np.dtype[Any]) -> Refusals:
     """The text of a kernel that is not compiled for a dtype."""
     refusal = Refusal(NotImplementedError, f"\"{kernel}\" not implemented for '{{dtype}}'", early=False)
     return dict.fromkeys(dtypes, refusal)
+
+
+def no_loop(op: object, dtype: np.dtype[Any]) -> Exception:
+    """The error for a dtype for which an elementwise op has neither a computation nor a text of its own."""
+    names = ops_with_kernel(np.ndarray, lambda kernel: getattr(kernel, "computes", None) is op)
+    return not_implemented(base_of(names[0]) if names else "elementwise", dtype)[dtype](dtype)
 
 
 def refused(kind: type[Exception], text: str, *dtypes: np.dtype[Any]) -> Refusals:

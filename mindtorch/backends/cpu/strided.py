@@ -69,6 +69,20 @@ def empty_like(array: Array, dtype: np.dtype | None = None) -> Array:
     return allocate(array.shape, scaled, dtype)
 
 
+def laid_out(array: Array, strides: tuple[int, ...] | None) -> Array:
+    """The elements with these strides, which count elements (None: row-major): the array itself, or a copy."""
+    if strides is None:
+        if array.flags.c_contiguous and 1 not in array.shape:
+            return array
+        strides = geometry.contiguous_strides(array.shape)
+    scaled = tuple([stride * array.itemsize for stride in strides])
+    if strides_of(array) == scaled:
+        return array
+    result = allocate(array.shape, scaled, array.dtype)
+    result[...] = array
+    return result
+
+
 def _exportable(array: Array) -> Array:
     """The same memory under a dtype that the buffer protocol knows."""
     return array.view(_EXPORTED[array.itemsize]) if array.dtype.kind == "V" else array

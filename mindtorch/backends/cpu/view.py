@@ -18,7 +18,7 @@ _ALL = builtins.slice(None)
 
 
 def alias(input):
-    return input.view()
+    return _known(input).view()
 
 
 # -------------------- view and reshape --------------------
@@ -43,7 +43,7 @@ def unsafe_view(input, size):
 def view_dtype(input, dtype):
     wanted = dtype.numpy
     if wanted.itemsize == input.itemsize:
-        return input.view(wanted)
+        return _known(input).view(wanted)
     names = f"{FROM_NUMPY[input.dtype].storage_name} as {dtype.storage_name}"
     unit, strides = input.itemsize, strides_of(input)
     if wanted.itemsize < unit:
@@ -75,7 +75,7 @@ def view_as_complex(input):
 
 def transpose(input, dim0, dim1):
     try:
-        return input.swapaxes(dim0, dim1)
+        return _known(input).swapaxes(dim0, dim1)
     except ValueError:
         return _strided_by(view_geometry.transpose, input, dim0, dim1)
 
@@ -83,11 +83,11 @@ def transpose(input, dim0, dim1):
 def t(input):
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
-    return input.transpose()
+    return _known(input).transpose()
 
 
 def permute(input, dims):
-    return input.transpose(view_geometry.permutation(dims, input.ndim))
+    return _known(input).transpose(view_geometry.permutation(dims, input.ndim))
 
 
 def expand(input, size, implicit=False):
@@ -119,7 +119,7 @@ def _without(input: Array, dims: Any) -> Array:
     """Drops those of `dims` that have one element, by indexing with 0, which keeps the other strides."""
     shape = input.shape
     index = tuple([0 if extent == 1 and dim in dims else _ALL for dim, extent in enumerate(shape)])
-    return input[(*index, ...)]
+    return _known(input)[(*index, ...)]
 
 
 # -------------------- parts --------------------
@@ -141,7 +141,7 @@ def _select(input: Array, dim: int, index: int) -> Array:
 
 
 def slice(input, dim=0, start=None, end=None, step=1):
-    if step > 0 and 0 <= dim < input.ndim:
+    if step > 0 and 0 <= dim < input.ndim and input.size:
         part = input[start:end:step] if dim == 0 else input[(*(_ALL,) * dim, builtins.slice(start, end, step))]
         if part.shape[dim]:  # NumPy forgets the step and the start of an empty slice
             return part
@@ -198,6 +198,11 @@ def as_strided_plain(input, size, stride):
 
 
 # -------------------- the general case --------------------
+
+
+def _known(input: Array) -> Array:
+    """The array with strides that its views inherit. NumPy gives a new array without elements zeros for strides."""
+    return input if input.size else strided(input, input.shape, strides_of(input))
 
 
 def _strided_by(geometry_of: Any, input: Array, *args: Any) -> Array:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import geometry, iterator
-from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array, new, suggested_strides
+from mindtorch.backends import image_layout
+from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array, new
 from mindtorch.promotion import BFLOAT16, FLOAT, HALF, INT64, common_dtype
 
 Ints = Sequence[int]
@@ -44,7 +45,8 @@ def convolution(promotion: str) -> Kernel:
             else:
                 extents.append((size + 2 * pad - reach - 1) // step + 1)
         channels = weight.shape[1] * groups if transposed else weight.shape[0]
-        return new((input.shape[0], channels, *extents), input.dtype)
+        shape = (input.shape[0], channels, *extents)
+        return new(shape, input.dtype, image_layout.of_convolution(input, weight, shape))
 
     return kernel
 
@@ -63,7 +65,10 @@ def convolution_backward(promotion: str) -> Kernel:
         groups: int,
         output_mask: Sequence[bool],
     ) -> Any:
-        return _masked(output_mask, input.dtype, (input.shape, weight.shape, (grad_output.shape[1],)))
+        shapes = (input.shape, weight.shape)
+        grads = [new(shape, input.dtype, image_layout.of_convolution(input, weight, shape)) for shape in shapes]
+        grads.append(new((grad_output.shape[1],), input.dtype))
+        return tuple([grad if wanted else None for wanted, grad in zip(output_mask, grads, strict=True)])
 
     return kernel
 
@@ -104,7 +109,7 @@ def max_pool2d(promotion: str) -> Kernel:
         out: Any = None,
     ) -> Any:
         shape = _pooled_shape(input, kernel_size, stride, padding, dilation, ceil_mode)
-        strides = suggested_strides(input, shape)
+        strides = image_layout.following(input, shape)
         return deliver_all(out, [(shape, input.dtype, strides), (shape, INT64, strides)])
 
     return kernel
@@ -122,7 +127,7 @@ def avg_pool2d(promotion: str) -> Kernel:
         out: Any = None,
     ) -> Any:
         shape = _pooled_shape(input, kernel_size, stride, padding, (1,), ceil_mode)
-        return deliver(out, shape, input.dtype, suggested_strides(input, shape))
+        return deliver(out, shape, input.dtype, image_layout.following(input, shape))
 
     return kernel
 
@@ -130,7 +135,7 @@ def avg_pool2d(promotion: str) -> Kernel:
 def adaptive_avg_pool2d(promotion: str) -> Kernel:
     def kernel(input: Any, output_size: Ints, out: Any = None) -> Any:
         shape = (*input.shape[:-2], *_pair(output_size))
-        return deliver(out, shape, input.dtype, suggested_strides(input, shape))
+        return deliver(out, shape, input.dtype, image_layout.following(input, shape))
 
     return kernel
 
@@ -139,7 +144,7 @@ def like_second(promotion: str) -> Kernel:
     """Gradients in the shape of the input that they belong to."""
 
     def kernel(grad_output: Any, input: Any, *options: Any, out: Any = None) -> Any:
-        return deliver(out, input.shape, grad_output.dtype, suggested_strides(input, input.shape))
+        return deliver(out, input.shape, grad_output.dtype, image_layout.following(input, input.shape))
 
     return kernel
 
@@ -160,7 +165,7 @@ def batch_norm(promotion: str) -> Kernel:
         out: Any = None,
     ) -> Any:
         statistics = (input.shape[1:2] if training else (0,), _statistics_dtype(input.dtype), None)
-        result = (input.shape, input.dtype, suggested_strides(input, input.shape))
+        result = (input.shape, input.dtype, image_layout.of_normalization(input))
         return deliver_all(out, [result, statistics, statistics])
 
     return kernel
@@ -169,7 +174,9 @@ def batch_norm(promotion: str) -> Kernel:
 def batch_norm_backward(promotion: str) -> Kernel:
     def kernel(grad_out: Any, input: Any, *options: Any) -> Any:
         channels = input.shape[1:2]
-        return _masked(options[-1], input.dtype, (input.shape, channels, channels))
+        grads = _masked(options[-1], input.dtype, (input.shape, channels, channels))
+        strides = image_layout.of_normalization(input)
+        return (new(input.shape, input.dtype, strides) if options[-1][0] else None, *grads[1:])
 
     return kernel
 
@@ -227,7 +234,7 @@ def constant_pad(promotion: str) -> Kernel:
         shape = list(input.shape)
         for place in range(len(pad) // 2):
             shape[-1 - place] += pad[2 * place] + pad[2 * place + 1]
-        return new(tuple(shape), input.dtype, suggested_strides(input, tuple(shape)))
+        return new(tuple(shape), input.dtype, image_layout.following(input, tuple(shape)))
 
     return kernel
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, iterator
+from mindtorch import iterator
 from mindtorch.backends.meta.array import MetaArray
 
 Kernel = Callable[..., Any]
@@ -32,12 +32,3 @@ def deliver(out: Any, shape: Shape, dtype: np.dtype[Any], strides: Shape | None 
 def deliver_all(outs: Any, results: Sequence[tuple[Shape, Any, Shape | None]]) -> tuple[Any, ...]:
     given = outs or (None,) * len(results)
     return tuple([deliver(out, *result) for out, result in zip(given, results, strict=True)])
-
-
-def suggested_strides(array: Any, shape: Shape) -> Shape | None:
-    """The strides of a result that follows the memory format of an image batch."""
-    strides = geometry.strides_of(array)
-    is_channels_last = array.ndim == 4 and strides == geometry.channels_last_strides(array.shape)
-    if is_channels_last and strides != geometry.contiguous_strides(array.shape):
-        return geometry.channels_last_strides(shape)
-    return None

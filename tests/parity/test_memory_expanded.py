@@ -1,0 +1,56 @@
+"""Every in-place op refuses, or accepts, to write to an expanded tensor as torch does."""
+
+import warnings
+
+import pytest
+import torch
+
+import mindtorch
+from tests.harness import arguments_of, dtypes_of, inplace_samples, sampled_ops, variant
+
+ERRORS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
+FORMS = [form for op in sampled_ops() if (form := variant(op, "inplace")) is not None]
+# What torch computes of an expanded tensor, which it does not refuse here, depends on the order in which it writes;
+# and the samples of index_put_ have None among the indices, which torch's method does not take.
+NOT_COMPARED = ("tril_", "triu_", "baddbmm_", "index_put_")
+
+
+def method_of(form):
+    return form.name.split(".")[0]
+
+
+def is_tested(form):
+    """Whether both libraries have the method, and its result can be compared."""
+    name = method_of(form)
+    return hasattr(torch.Tensor, name) and hasattr(mindtorch.Tensor, name) and name not in NOT_COMPARED
+
+
+def written(T, form, sample):
+    """What is left of the call: the elements, or type and first line of the error."""
+    first, *args = [arguments_of(T, value) for value in sample.args]
+    kwargs = {name: arguments_of(T, value) for name, value in sample.kwargs.items()}
+    expanded = first.clone()[:1].expand(first.shape)
+    try:
+        return getattr(expanded, method_of(form))(*args, **kwargs).tolist()
+    except ERRORS as error:
+        return type(error).__name__, str(error).splitlines()[0]
+
+
+def can_be_expanded(sample):
+    shape = getattr(getattr(sample.args[0], "data", None), "shape", ())
+    return len(shape) > 0 and shape[0] > 1
+
+
+@pytest.mark.parametrize("form", list(filter(is_tested, FORMS)), ids=lambda form: form.name)
+def test_writing_to_an_expanded_tensor(form):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for dtype in sorted({"float32", "int64"} & set(dtypes_of(form))):
+            for sample in filter(can_be_expanded, inplace_samples(form, dtype)):
+                ours, theirs = (written(T, form, sample) for T in (mindtorch, torch))
+                assert str(ours) == str(theirs)
+
+
+def test_the_text():
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory"):
+        mindtorch.zeros(1).expand(3).add_(1)

@@ -1,0 +1,80 @@
+"""How much memory ops take at their peak: their output and nothing more, in place nothing, views nothing."""
+
+import tracemalloc
+
+import pytest
+
+import mindtorch as torch
+
+SIZE = 1 << 18
+# Small arrays: what a computation in blocks needs, tensor objects, entries of tables.
+SLACK = 300_000
+
+
+def tensors():
+    matrix = torch.ones(512, 512)
+    images = torch.ones(8, 16, 32, 64)
+    return {
+        "torch": torch,
+        "x": torch.ones(SIZE),
+        "y": torch.ones(SIZE),
+        "wide": torch.ones(SIZE, dtype=torch.float64),
+        "whole": torch.arange(SIZE),
+        "chosen": torch.ones(SIZE, dtype=torch.bool),
+        "m": matrix,
+        "turned": torch.ones(512, 512).t(),
+        "images": images,
+        "last": images.contiguous(memory_format=torch.channels_last),
+    }
+
+
+def peak(expression):
+    """The result of an expression, and how many bytes were allocated at most while it was computed."""
+    names = tensors()
+    code = compile(expression, expression, "eval")
+    eval(code, tensors())  # so that tables are filled
+    tracemalloc.start()
+    try:
+        result = eval(code, names)
+        return result, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+OUT_OF_PLACE = """
+x + y; x - y; x * y; x / y; x + 1; 2 - x; x.exp(); x.relu(); -x; x.abs(); x.sqrt(); x.sigmoid(); x.tanh(); x.log()
+x > y; x == 1; x.isnan(); torch.where(chosen, x, y); torch.where(chosen, x, 0.0); x.maximum(y); x.clamp(0, 1); x.pow(2)
+x.square(); x.remainder(3); x.round(); x.clone(); turned.contiguous(); turned + 1; turned * m; turned.exp(); whole + 1
+x.to(torch.float64); x.to(torch.int64); wide.float(); chosen.float(); x.masked_fill(chosen, 1); last + 1; last.relu()
+last.clone(); last.contiguous(); images.contiguous(memory_format=torch.channels_last); torch.cat([x, y]); x.flip(0)
+torch.stack([x, y]); torch.zeros_like(x); torch.full_like(x, 2); x.repeat(2); x.sum(); m.sum(0); m.sum(1); turned.sum(0)
+x.mean(); x.max(); m.argmax(1); torch.nn.functional.softmax(m, 1); torch.nn.functional.gelu(x)
+"""
+IN_PLACE = """
+x.add_(y); x.sub_(1); x.mul_(y); x.div_(y); x.neg_(); x.relu_(); x.exp_(); x.zero_(); x.fill_(1); x.copy_(y)
+x.copy_(wide); wide.copy_(x); turned.copy_(m); turned.add_(m); turned.mul_(2); m[1:].add_(1); m[:, ::2].mul_(2)
+x.clamp_(0, 1); x.sqrt_(); x.sigmoid_(); x.tanh_(); x.masked_fill_(chosen, 1); whole.add_(1); x.gt_(0); x.abs_()
+torch.add(x, y, out=x); torch.mul(x, y, out=y); torch.exp(x, out=y); torch.maximum(x, y, out=x); last.add_(1); x.pow_(2)
+last.mul_(last); x.floor_(); x.square_(); x.reciprocal_(); x.log_(); x.add_(0.5)
+"""
+VIEWS = """
+x.expand(4, SIZE); x.view(512, 512); m.t(); m[1:]; m[:, ::2]; m.reshape(-1); m.unbind(); m.split(100); m.chunk(3)
+images.permute(0, 2, 3, 1); x.detach(); m.unsqueeze(0); m.diagonal(); m.unfold(0, 2, 1); x.cpu(); x.float()
+x.as_strided((3,), (2,)); m.narrow(0, 1, 3); m.view(torch.int32); m.select(0, 1); images.flatten(2); x.contiguous()
+x.to(torch.float32); last.permute(0, 2, 3, 1).contiguous(); m.squeeze(); x.view_as(x); m.movedim(0, 1)
+"""
+
+
+def expressions(text):
+    return [each.strip().replace("SIZE", str(SIZE)) for line in text.strip().splitlines() for each in line.split(";")]
+
+
+@pytest.mark.parametrize("expression", expressions(OUT_OF_PLACE))
+def test_an_op_allocates_its_output(expression):
+    result, allocated = peak(expression)
+    assert allocated < result.nbytes + SLACK
+
+
+@pytest.mark.parametrize("expression", expressions(IN_PLACE) + expressions(VIEWS))
+def test_in_place_and_views_allocate_nothing(expression):
+    assert peak(expression)[1] < SLACK
