@@ -36,7 +36,10 @@ COMMANDS: dict[str, Command] = {
 }
 PROGRAM = "python -m codegen" if __package__ == "codegen" else "mindtorch-codegen"
 DESCRIPTION = "Make the operator layer of mindtorch, or of a package of yours, from ops.yaml and derivatives.yaml."
-EXIT_STATUS = "exit status: 0, or 1 when check fails or diff finds a break, 3 when the input has errors"
+EXIT_STATUS = (
+    "exit status: 0; 1 when check fails or diff finds a break; 2 when diff finds only what older versions do not "
+    "understand, or for a wrong command line; 3 when the input has errors"
+)
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -61,7 +64,9 @@ def main(arguments: Sequence[str] | None = None, root: Path | None = None) -> in
         return int(options.run(options, options.project or root or options.find_root(Path.cwd())))
     except InvalidInput as error:
         print(error, file=sys.stderr)
-        return 3
+    except OSError as error:
+        print(*filter(None, (error.filename, error.strerror)), sep=": ", file=sys.stderr)
+    return 3
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from .kernels import HandWritten
 from .keys import DERIVATIVE_KEYS, FORMS
 from .model import Derivative, Formula, FunctionSchema, Op
 from .ops import OpEntry
-from .scope import Scope, output_names, python_names
+from .schema import SchemaError, parse_schema
+from .scope import Scope, output_names, python_names, renamed_arguments
 from .yaml_source import Mapping, Node, Scalar, Sequence
 
 
@@ -51,11 +52,19 @@ class DerivativeReader:
         values = self._checker.values(yaml)
         name = values.get("name")
         op = self._op(name) if isinstance(name, Scalar) else None
-        if op is None:
+        if op is None or not isinstance(name, Scalar):
             return None
         differentiability = self._differentiability(op.schema, values)
         outputs = [name for name, has in zip(op.schema.result_names, differentiability) if has]
-        scope = Scope(op.schema, self._helpers, self._functions, tuple(outputs), self._attributes, self._helper_file)
+        scope = Scope(
+            op.schema,
+            self._helpers,
+            self._functions,
+            tuple(outputs),
+            self._attributes,
+            self._helper_file,
+            _renamed(name, op.schema),
+        )
         backward, forward, has_unknown_keys = self._formulas(yaml, scope)
         when = values.get("when")
         derivative = Derivative(
@@ -116,11 +125,12 @@ class DerivativeReader:
         words = list(key.words())
         if len(words) == 1 and words[0].text in outputs and scope.schema.argument(words[0].text) is None:
             return "forward", (outputs[words[0].text],)
-        if all([self._is_differentiable_argument(word, scope.schema) for word in words]):
+        if all([self._is_differentiable_argument(word, scope) for word in words]):
             return "backward", tuple(word.text for word in words)
         return "backward", ()
 
-    def _is_differentiable_argument(self, word: Scalar, schema: FunctionSchema) -> bool:
+    def _is_differentiable_argument(self, word: Scalar, scope: Scope) -> bool:
+        schema = scope.schema
         argument = schema.argument(word.text)
         if argument is None or argument not in schema.inputs:
             names = [tensor.name for tensor in schema.tensor_arguments]
@@ -129,6 +139,8 @@ class DerivativeReader:
             hint = did_you_mean(word.text, known) or f"tensor arguments: {', '.join(names)}"
             if word.text in python_names(schema):
                 hint = f"in formulas the argument is called '{python_names(schema)[word.text]}'"
+            elif word.text in scope.renamed:
+                hint = f"the argument is called '{scope.renamed[word.text]}' now"
             self._problems.add("E053", message, word.location, hint)
         elif not argument.type.holds_tensors:
             message = f"'{word.text}' is no tensor but {argument.type}: it has no gradient"
@@ -162,6 +174,16 @@ class DerivativeReader:
         name = f"{prefix}{self._counters[prefix]}"
         self._counters[prefix] += 1
         return replace(derivative, node=name)
+
+
+def _renamed(name: Scalar, schema: FunctionSchema) -> dict[str, str]:
+    """The arguments of the op that the entry knows by the names that they had before."""
+    if str(schema) == name.text:
+        return {}
+    try:
+        return renamed_arguments(parse_schema(name), schema)
+    except SchemaError:
+        return {}
 
 
 def node_prefix(base: str) -> str:

@@ -151,6 +151,8 @@ _FORM_CHECKS: dict[Form, Callable[[Checker, Key, Node], bool]] = {
     "release": Checker._is_release,
     "number": Checker._is_number,
     "entries": Checker._is_entries,
+    "rule": Checker._is_text,
+    "day": Checker._is_text,
 }
 
 

@@ -7,7 +7,7 @@ docs/errors.md is printed from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -110,8 +110,8 @@ class Problems:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def raise_if_any(self) -> None:
-        if self._found:
+    def raise_if_any(self, but_for: Collection[str] = ()) -> None:
+        if any(found.code not in but_for for found in self._found):
             raise InvalidInput(self.diagnostics)
 
 
@@ -185,6 +185,7 @@ CODES = {
     "E094": "a replacement or an upgrade that does not call the op as it is",
     "E095": "old versions that are not numbered 1, 2, 3",
     "E096": "an old call or version that is given twice",
+    "E097": "an old call whose self is keyword-only: it is passed by position",
     "E100": "there is no project here",
     "E101": "pyproject.toml is not TOML",
     "E102": "an unknown key in [tool.mindtorch-codegen]",

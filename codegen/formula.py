@@ -311,12 +311,18 @@ class _Analysis(ast.NodeVisitor):
         if node.id in self._unknown_names:
             return
         self._unknown_names.add(node.id)
-        renamed = python_names(self._scope.schema)
-        if node.id in renamed:
-            hint = f"in formulas the argument is called '{renamed[node.id]}'"
-        else:
-            hint = did_you_mean(node.id, self._scope.all_names() | KEYWORDS[self._role]) or _NAME_HINT
-        self._problem("E061", f"unknown name '{node.id}'", node, hint)
+        self._problem("E061", f"unknown name '{node.id}'", node, self._name_hint(node.id))
+
+    def _name_hint(self, name: str) -> str:
+        """What was meant: most likely an argument, under the name that it had or has in Python."""
+        scope = self._scope
+        if name in scope.renamed:
+            return f"the argument is called '{scope.renamed[name]}' now"
+        in_python = python_names(scope.schema)
+        if name in in_python:
+            return f"in formulas the argument is called '{in_python[name]}'"
+        own = did_you_mean(name, scope.own_names())
+        return own or did_you_mean(name, scope.all_names() | KEYWORDS[self._role]) or _NAME_HINT
 
     def _call(self, function: ast.Name, call: ast.Call) -> None:
         scope = self._scope

@@ -67,6 +67,9 @@ def _check_deprecated(op: Op, form: OldForm, known: _Known, problems: Problems) 
     if op.hidden:
         message = f"{op.name} has no Python signature, so no call of it can be deprecated"
         problems.add("E040", message, form.schema.location, "list the call with the op that Python callers reach")
+    target = form.schema.self_argument
+    if target is not None and target.kwarg_only:
+        problems.add("E097", "'self' of an old call is keyword-only", target.location, "write it in front of the '*'")
     _check_releases(op, form, known, problems)
     _check_difference(op, form, known, problems)
     _check_expression("replacement", op.schema, form, known, problems)

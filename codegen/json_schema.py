@@ -1,6 +1,6 @@
-"""JSON Schemas of ops.yaml and derivatives.yaml, for editors: they complete keys and mark wrong values while one types.
+"""JSON Schemas of the YAML files, for editors: they complete keys and mark wrong values while one types.
 
-They are made from the key table and say no more than it does; ``python -m codegen`` checks everything else.
+They are made from the key tables and say no more than it does; ``python -m codegen`` checks everything else.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from .diff.allowed import KEYS as ALLOWED_KEYS
 from .keys import DERIVATIVE_KEYS, FORMULA_KEYS, Key
 from .project import Project
 
@@ -21,15 +22,16 @@ def json_schemas(project: Project) -> dict[str, str]:
     return {
         "schemas/ops.schema.json": _document(f"The ops of {package}", project.op_keys, False),
         "schemas/derivatives.schema.json": _document(f"The derivatives of {package}'s ops", DERIVATIVE_KEYS, formulas),
+        "schemas/allowed.schema.json": _document(f"Changes of {package}'s ops that are wanted", ALLOWED_KEYS, False, 0),
     }
 
 
-def _document(title: str, keys: tuple[Key, ...], other_keys: bool | dict[str, Any]) -> str:
+def _document(title: str, keys: tuple[Key, ...], other_keys: bool | dict[str, Any], least: int = 1) -> str:
     document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "type": "array",
-        "minItems": 1,
+        "minItems": least,
         "items": _mapping(keys, other_keys),
     }
     return json.dumps(document, indent=2) + "\n"
@@ -47,6 +49,10 @@ def _mapping(keys: tuple[Key, ...], other_keys: bool | dict[str, Any]) -> dict[s
 def _form(key: Key) -> dict[str, Any]:
     """What the form of a key's value is called in JSON Schema."""
     match key.form:
+        case "rule":
+            return {"enum": list(key.values)}
+        case "day":
+            return {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
         case "word":
             return {"enum": list(key.values)} if key.values else {"type": "string", "pattern": f"^{_IDENTIFIER}$"}
         case "words" | "names":

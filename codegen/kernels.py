@@ -46,7 +46,8 @@ class RuleFile:
 class HandWritten:
     """What ops.yaml and derivatives.yaml can refer to: kernels by backend and family, rules by key of ops.yaml.
 
-    ``methods`` are the attributes of a tensor that no op of the project gives it; empty when there is no class Tensor.
+    ``sources`` are the top-level definitions of each file of the project that was read. ``methods`` are the attributes
+    of a tensor that no op of the project gives it; empty when there is no class Tensor.
     ``library_ops`` are the Python names of mindtorch's ops, for a project that is not mindtorch. ``is_broken``: a file
     could not be read, so something may be missing here that is there.
     """
@@ -56,6 +57,7 @@ class HandWritten:
     composites: Mapping[str, Mapping[str, Kernel]]
     helpers: Mapping[str, Helper]
     rules: Mapping[str, RuleFile]
+    sources: Mapping[str, Mapping[str, ast.stmt]]
     methods: frozenset[str] = frozenset()
     library_ops: frozenset[str] = frozenset()
     is_broken: bool = False
@@ -81,6 +83,7 @@ def read_hand_written(project: Project, problems: Problems) -> HandWritten:
         },
         methods=sources.tensor_attributes(),
         library_ops=sources.library_ops(),
+        sources=sources.everything(),
         is_broken=sources.is_broken,
     )
 
@@ -89,6 +92,17 @@ def expected_parameters(schema: FunctionSchema, with_out: bool) -> tuple[str, ..
     """The parameters of an op's kernel; see "Kernels" in docs/internals.md."""
     names = tuple(argument.python_name for argument in schema.inputs)
     return (*names, "out") if with_out else names
+
+
+def imported_path(file: str, statement: ast.ImportFrom, sources: str) -> str:
+    """Where the module lies, without its suffix, that a file imports from: in ``sources``, or near the file."""
+    folder = file.removesuffix(".py").split("/")[: -statement.level] if statement.level else [sources]
+    return str(PurePosixPath(*folder, *(statement.module or "").split(".")))
+
+
+def imported_name(statement: ast.ImportFrom, name: str) -> str:
+    """What the name is called where it comes from."""
+    return next(alias.name for alias in statement.names if (alias.asname or alias.name) == name)
 
 
 @cache
@@ -109,6 +123,11 @@ class _Module:
     def definitions(self) -> dict[str, ast.stmt]:
         """The statement that gives each name: a function, an assignment or an import."""
         return {name: statement for statement in self._tree.body for name in _defined_names(statement)}
+
+    @property
+    def everything(self) -> dict[str, ast.stmt]:
+        """The definitions, and the classes."""
+        return self.definitions | {each.name: each for each in self._tree.body if isinstance(each, ast.ClassDef)}
 
     def location(self, name: str) -> Location:
         statement = self.definitions[name]
@@ -175,7 +194,14 @@ class _Sources:
             self._problems.add("E080", f"not Python: {error.msg}", location, "the generator reads this file, too")
         except ValueError as error:
             self._problems.add("E080", f"not Python: {error}", Location(file, 1, 1))
+        except (RecursionError, MemoryError):
+            self._problems.add("E080", "an expression is too deeply nested", Location(file, 1, 1), "take it apart")
         return None
+
+    def everything(self) -> dict[str, dict[str, ast.stmt]]:
+        """The definitions of the project's files, as far as they were read."""
+        own = [module for module in self._modules.values() if module and module.root == self._project.root]
+        return {module.file: module.everything for module in own}
 
     def functions(self, file: str) -> dict[str, Kernel]:
         """The public functions of a file, also those made by a factory or taken from another module."""
@@ -240,7 +266,8 @@ class _Sources:
             return Kernel(name, None, location)
         statement = origin[0].definitions.get(origin[1])
         if isinstance(statement, ast.FunctionDef):
-            return Kernel(name, _parameter_names(statement.args), location)
+            place = origin[0].location(origin[1]) if origin[0].root == module.root else location
+            return Kernel(name, _parameter_names(statement.args), place)
         value = getattr(statement, "value", None)
         if isinstance(value, ast.Lambda):
             return Kernel(name, _parameter_names(value.args), location)
@@ -278,14 +305,13 @@ class _Sources:
         return self._origin(module, value.id, hops + 1) if isinstance(value, ast.Name) else (module, name)
 
     def _imported(self, module: _Module, statement: ast.ImportFrom, name: str) -> tuple[_Module, str] | None:
-        package = module.file.removesuffix(".py").split("/")[: -statement.level] if statement.level else []
-        path = "/".join([*package, *(statement.module or "").split(".")]).rstrip("/")
-        own = str(PurePosixPath(self._project.sources, path))
-        places = [(path, module.root)] if package else [(own, self._project.root), (path, self._library)]
+        own = imported_path(module.file, statement, self._project.sources)
+        places = [(own, module.root if statement.level else self._project.root)]
+        if not statement.level:
+            places.append((imported_path(module.file, statement, ""), self._library))
         files = ((f"{each}{end}", root) for each, root in places for end in (".py", "/__init__.py"))
         source = next((found for file, root in files if (found := self.module(file, root))), None)
-        original = next(alias.name for alias in statement.names if (alias.asname or alias.name) == name)
-        return (source, original) if source else None
+        return (source, imported_name(statement, name)) if source else None
 
 
 def _defined_names(statement: ast.stmt) -> Iterator[str]:

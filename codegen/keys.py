@@ -18,6 +18,8 @@ Form = Literal[
     "release",
     "number",
     "entries",
+    "rule",
+    "day",
 ]
 
 FAMILIES = tuple("pointwise reduction view indexing linalg nn loss random factory fft special sparse foreach".split())
@@ -67,6 +69,8 @@ FORMS: dict[Form, str] = {
     "release": "a version such as 0.2.0",
     "number": "a whole number from 1",
     "entries": "a list of mappings",
+    "rule": "the code of a rule",
+    "day": "a day, YYYY-MM-DD",
 }
 
 # What `since` says of a call that PyTorch itself has deprecated.
@@ -102,7 +106,7 @@ OP_KEYS = (
     Key("view", "word", "what kind of view the op makes", ("single", "multi", "detach")),
     Key("factory", "flag", "true for an op that makes a tensor from nothing and takes requires_grad"),
     Key("dispatch", "backends", "the kernel of each backend", BACKENDS),
-    Key("composite", "word", "the function in mindtorch/composite that is the op, instead of dispatch"),
+    Key("composite", "word", "the function, written in other ops, that is the op, instead of dispatch"),
     Key("aclnn", "text", "the ACLNN call behind the NPU kernel"),
     Key("tags", "words", "PyTorch's tags", TAGS),
     Key("dtypes", "word", "the dtypes that the op computes on (default: all)", DTYPES),
@@ -111,6 +115,9 @@ OP_KEYS = (
     Key("deprecated", "entries", "old calls that still work, with a warning", keys=DEPRECATED_KEYS),
     Key("versions", "entries", "what the op was before, so that saved programs keep working", keys=VERSION_KEYS),
 )
+
+# What says that an op belongs to Tensor, or where in mindtorch it is: the ops of another package are its functions.
+LIBRARY_KEYS = ("python_module", "operators", "variants")
 
 DERIVATIVE_KEYS = (
     Key("name", "schema", "the schema string of the op in ops.yaml", required=True),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from .derivatives import DerivativeEntry, DerivativeReader
@@ -20,10 +20,15 @@ OPS_FILE = "ops.yaml"
 DERIVATIVES_FILE = "derivatives.yaml"
 
 
-def load(root: Path, unsaved: Mapping[str, bytes] | None = None) -> Model:
+# Problems of hand-written code that is not finished. The model does not depend on them.
+UNFINISHED = ("E036", "E038")
+
+
+def load(root: Path, unsaved: Mapping[str, bytes] | None = None, but_for: Collection[str] = ()) -> Model:
     """The model of the input files under ``root``; raises InvalidInput.
 
     ``unsaved`` is the content of files that is to be read instead of what is on disk, by path below ``root``.
+    ``but_for`` are the codes of problems that do not matter.
     """
     problems = Problems(first=(OPS_FILE, DERIVATIVES_FILE), unsaved=unsaved)
     project = read_project(root, problems)
@@ -34,7 +39,7 @@ def load(root: Path, unsaved: Mapping[str, bytes] | None = None) -> Model:
         problems.raise_if_any()  # what refers to a file that cannot be read is not wrong itself
     derivatives = DerivativeReader(ops, hand_written, problems).read(root / project.derivatives, project.derivatives)
     validate(ops, derivatives, hand_written, problems)
-    problems.raise_if_any()
+    problems.raise_if_any(but_for)
     return _model(ops, derivatives, hand_written)
 
 
@@ -49,6 +54,7 @@ def _model(entries: list[OpEntry], derivatives: list[DerivativeEntry], hand_writ
         composites=hand_written.composites,
         project=hand_written.project,
         helpers={name: helper.module for name, helper in hand_written.helpers.items()},
+        sources=hand_written.sources,
     )
 
 

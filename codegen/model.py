@@ -6,6 +6,7 @@ exactly as it was read.
 
 from __future__ import annotations
 
+import ast
 import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -520,6 +521,7 @@ class Model:
     ``composites`` the hand-written composite functions: by family, then by name
     ``project``    the package that the ops belong to, and where its files are
     ``helpers``    the module of each helper of formulas
+    ``sources``    the hand-written files of the project: by path, then by name, the statements that define something
     """
 
     ops: Mapping[str, Op]
@@ -530,6 +532,7 @@ class Model:
     composites: Mapping[str, Mapping[str, Kernel]]
     project: Project
     helpers: Mapping[str, str]
+    sources: Mapping[str, Mapping[str, ast.stmt]]
 
     def derivative_of(self, op: Op) -> Derivative | None:
         """The derivative that a call of ``op`` records: its own, or for an in-place variant the functional op's."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 
 from . import history_rules
 from .errors import Problems, did_you_mean
-from .kernels import HandWritten, expected_parameters
+from .kernels import HandWritten
 from .keys import INPLACE_OPERATORS
-from .model import Alias, FunctionSchema, Kernel, Location, Op
+from .model import Alias, FunctionSchema, Location, Op
 from .ops import OpEntry
-from .yaml_source import Mapping, Scalar
+from .source_rules import check_sources
 
 DENSE_BACKENDS = frozenset(("CPU", "NPU"))
 
@@ -24,8 +24,8 @@ def check(entries: list[OpEntry], hand_written: HandWritten, problems: Problems)
         for op in entry.ops:
             for schema_rule in SCHEMA_RULES:
                 schema_rule(op.schema, problems)
-        for source_rule in SOURCE_RULES if entry.ops else ():
-            source_rule(entry, hand_written, problems)
+        if entry.ops:
+            check_sources(entry, hand_written, problems)
     unique_ops(entries, problems)
     unique_operators(entries, problems)
     one_family_per_name(entries, problems)
@@ -135,12 +135,19 @@ def _check_kind(variant: Op, key: str, problems: Problems) -> None:
 
 
 def _check_inputs(op: Op, variant: Op, problems: Problems) -> None:
-    """Names may differ (polygamma_ reorders, dropout_ renames); what they hold may not."""
-    own = Counter(argument.type for argument in op.schema.inputs if not _is_option(op, argument.name))
-    other = Counter(argument.type for argument in variant.schema.inputs)
-    if own != other:
+    """The order may differ (polygamma_); names may not, for the variant passes its inputs on by name."""
+    own = [argument for argument in op.schema.inputs if not _is_option(op, argument.name)]
+    types, given = Counter(each.type for each in own), Counter(each.type for each in variant.schema.inputs)
+    if types != given:
         message = f"{variant.name} does not take the same inputs as {op.name}"
         problems.add("E027", message, variant.schema.location, f"the functional schema is {op.schema}")
+        return
+    names = [argument.python_name for argument in own]
+    for argument in variant.schema.inputs:
+        if argument.python_name not in names:
+            message = f"{variant.name} has an argument '{argument.name}' that {op.name} does not have"
+            hint = f"use the names of the functional schema, {op.schema}"
+            problems.add("E027", message, argument.location, hint)
 
 
 def _is_option(op: Op, name: str) -> bool:
@@ -245,132 +252,6 @@ ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
     inplace_operators_have_variant,
     methods_have_self,
     factories_have_dtype,
-)
-
-
-# -------------------- hand-written sources --------------------
-
-
-def rules_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
-    """``shape``, ``promotion`` and ``samples`` name something that the file they are looked for in defines."""
-    for key, known in sources.rules.items():
-        value = entry.scalar(key)
-        is_name = value is not None and not (key == "samples" and value.text == "none")
-        if value is not None and is_name and known.names is not None and value.text not in known.names:
-            hint = did_you_mean(value.text, known.names) or f"define it in {known.file}"
-            problems.add("E036", f"unknown {key} rule '{value.text}'", value.location, hint)
-
-
-def composites_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
-    """There are no stubs of composite functions."""
-    name = entry.scalar("composite")
-    known = sources.composites.get(entry.op.family)
-    if name is not None and known is not None and name.text not in known:
-        hint = did_you_mean(name.text, known) or f"define it in {sources.project.composite_file(entry.op.family)}"
-        problems.add("E036", f"unknown composite function '{name.text}'", name.location, hint)
-
-
-def meta_kernels_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
-    """Nor of the kernels of the meta backend."""
-    dispatch = entry.values.get("dispatch")
-    name = dispatch.text("Meta") if isinstance(dispatch, Mapping) else None
-    known = sources.kernels.get(("Meta", entry.op.family))
-    if name is not None and known is not None and name.text not in known:
-        file = sources.project.kernel_file("Meta", entry.op.family)
-        hint = did_you_mean(name.text, known) or f"define it in {file}"
-        problems.add("E036", f"unknown Meta kernel '{name.text}'", name.location, hint)
-
-
-def samples_are_named(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
-    """An op with kernels says how it is tested, so that forgetting it is noticed."""
-    samples = sources.rules["samples"]
-    if entry.op.dispatch and samples.names is not None and entry.yaml.get("samples") is None:
-        hint = f"name a generator of {samples.file}, or write 'samples: none' if other tests cover it"
-        problems.add("E013", f"{entry.op.name} has no 'samples'", entry.yaml.location, hint)
-
-
-def shape_has_promotion(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
-    """Most shape rules need to know what the dtype of the result is."""
-    shape = entry.scalar("shape")
-    if shape is not None and shape.text in sources.rules["shape"].promoting and entry.yaml.get("promotion") is None:
-        message = f"the shape rule '{shape.text}' needs a 'promotion'"
-        problems.add("E040", message, shape.location, "add 'promotion': the rule that gives the result's dtype")
-
-
-def belongs_to_tensor(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
-    """Tensor is mindtorch's: the ops of another package are functions, so that two packages cannot collide."""
-    own = () if sources.project.is_library else ("python_module", "operators", "variants")
-    for key in own:
-        value = entry.scalar(key)
-        if value is not None and value.text != "function":
-            hint = f"call it as a function of {sources.project.package}: remove '{key}'"
-            problems.add("E106", f"'{key}' is for mindtorch's own ops", entry.yaml.key(key).location, hint)
-
-
-def kernel_signatures(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
-    """A kernel takes the op's arguments, and ``out`` when other variants call it."""
-    dispatch = entry.values.get("dispatch")
-    for backend, function in dispatch.items if isinstance(dispatch, Mapping) else ():
-        file = sources.project.kernel_file(backend.text, entry.op.family)
-        kernel = sources.kernels.get((backend.text, entry.op.family), {}).get(_text(function))
-        if kernel is not None:
-            _check_signature(entry, kernel, file, _kernel_signatures(entry), problems)
-
-
-def composite_signatures(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
-    """A composite function takes the op's arguments."""
-    composite = sources.composites.get(entry.op.family, {}).get(entry.op.composite or "")
-    if composite is not None:
-        signatures = [expected_parameters(op.schema, False) for op in entry.ops if op.kind != "out"]
-        file = sources.project.composite_file(entry.op.family)
-        _check_signature(entry, composite, file, [*signatures, expected_parameters(entry.op.schema, True)], problems)
-
-
-def _text(node: object) -> str:
-    return node.text if isinstance(node, Scalar) else ""
-
-
-def _kernel_signatures(entry: OpEntry) -> list[tuple[str, ...]]:
-    """What a kernel may look like: with ``out`` if a variant passes it. In-place variants of views write no data."""
-    with_out = expected_parameters(entry.op.schema, True)
-    needs_out = len(entry.ops) > 1 and entry.op.view is None
-    return [with_out] if needs_out else [expected_parameters(entry.op.schema, False), with_out]
-
-
-def _check_signature(
-    entry: OpEntry, kernel: Kernel, file: str, allowed: list[tuple[str, ...]], problems: Problems
-) -> None:
-    if kernel.parameters is None:
-        hint = "define it with def, or by a factory with an inner 'def kernel' in the same package"
-        problems.add("E038", f"the signature of '{kernel.name}' cannot be read", kernel.location, hint)
-    elif not any(_fits(kernel, kernel.parameters, expected) for expected in allowed):
-        message = f"'{kernel.name}' takes ({', '.join(kernel.parameters)}) but {entry.op.name} passes other arguments"
-        problems.add("E038", message, kernel.location, f"write def {kernel.name}({_spelled(allowed[0])})")
-
-
-def _spelled(parameters: tuple[str, ...]) -> str:
-    """A signature as it is written: ``out`` is optional."""
-    return ", ".join("out=None" if name == "out" else name for name in parameters)
-
-
-def _fits(kernel: Kernel, parameters: tuple[str, ...], expected: tuple[str, ...]) -> bool:
-    """Names must agree; a factory's kernel has names of its own, except ``out``."""
-    if any(parameter.startswith("*") for parameter in parameters):
-        return True
-    if not kernel.made:
-        return parameters == expected
-    return len(parameters) == len(expected) and (parameters[-1:] == ("out",)) == (expected[-1:] == ("out",))
-
-
-SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
-    rules_exist,
-    composites_exist,
-    meta_kernels_exist,
-    samples_are_named,
-    shape_has_promotion,
-    belongs_to_tensor,
-    kernel_signatures,
-    composite_signatures,
 )
 
 

@@ -84,7 +84,7 @@ class Project:
     @property
     def generated_patterns(self) -> tuple[str, ...]:
         """Where generated files are: the first folder has nothing else."""
-        schemas = (f"{self.schemas}/{name}.schema.json" for name in ("ops", "derivatives", "diff"))
+        schemas = (f"{self.schemas}/{name}.schema.json" for name in ("ops", "derivatives", "allowed", "diff"))
         return f"{self.generated}/**/*", f"{self.docs}/*.md", *schemas
 
     def placed(self, path: str) -> str:

@@ -222,11 +222,16 @@ def _has_other_files(folder: Path) -> bool:
     return not is_known and any(path.is_file() and path.suffix != ".pyc" for path in folder.rglob("*"))
 
 
+def sources_of(root: Path, package: str) -> str:
+    """`src`, or nothing for a package that is beside the settings."""
+    path = Path(*package.split("."))
+    return "src" if (root / "src" / path).is_dir() or not (root / path).is_dir() else ""
+
+
 def _with_defaults(root: Path, settings: Mapping[str, Any]) -> Project:
     """A project with the given settings; files that are not named are looked for in the usual places."""
-    name = settings["package"].replace(".", "/")
-    sources = "src" if (root / "src" / name).is_dir() or not (root / name).is_dir() else ""
-    folder = str(PurePosixPath(sources, name))
+    sources = sources_of(root, settings["package"])
+    folder = str(PurePosixPath(sources, *settings["package"].split(".")))
     defaults = {
         "namespace": settings["package"].rpartition(".")[2],
         "generated": f"{folder}/_generated",

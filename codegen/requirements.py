@@ -1,4 +1,7 @@
-"""The packages that only the generator needs. Importing this says how to get those that are missing."""
+"""The packages that only the generator needs. Importing this says how to get those that are missing.
+
+In a checkout, where the generator is called `codegen`, `make install` has put them into `.venv`.
+"""
 
 from __future__ import annotations
 
@@ -9,4 +12,6 @@ _NEEDED = ("black", "jinja2", "tomllib" if sys.version_info >= (3, 11) else "tom
 
 missing = [name for name in _NEEDED if find_spec(name) is None]
 if missing:
-    sys.exit(f"the generator needs {', '.join(missing)}: pip install 'mindtorch[codegen]'")
+    in_checkout = "run `make install` once, and activate its environment: . .venv/bin/activate"
+    remedy = in_checkout if __package__ == "codegen" else "pip install 'mindtorch[codegen]'"
+    sys.exit(f"the generator needs {', '.join(missing)}: {remedy}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .model import FunctionSchema
 
@@ -42,7 +42,8 @@ class Helper:
 class Scope:
     """The names that the formulas of one op may use. ``attributes`` of tensors are not checked when it is empty.
 
-    ``helper_file`` is where helpers are written.
+    ``helper_file`` is where helpers are written. ``renamed`` has the arguments of an entry whose schema is not that of
+    the op any more: the name there to the one of today.
     """
 
     schema: FunctionSchema
@@ -51,6 +52,7 @@ class Scope:
     differentiable: tuple[str, ...]
     attributes: frozenset[str] = frozenset()
     helper_file: str = "formulas.py"
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def gradients(self) -> dict[str, int]:
@@ -68,14 +70,24 @@ class Scope:
         """Every name of an output, and the name that it has in the model."""
         return output_names(self.schema)
 
+    def own_names(self) -> set[str]:
+        """The names that mean something in the formulas of this op only."""
+        return {argument.name for argument in self.schema.inputs} | self.gradients.keys() | self.outputs.keys()
+
     def all_names(self) -> set[str]:
-        names = {argument.name for argument in self.schema.inputs} | self.gradients.keys() | self.outputs.keys()
-        return names | self.helpers.keys() | self.ops | BUILTINS | {"grads", "needs_input_grad"}
+        return self.own_names() | self.helpers.keys() | self.ops | BUILTINS | {"grads", "needs_input_grad"}
 
 
 def python_names(schema: FunctionSchema) -> dict[str, str]:
     """The arguments that have another name in Python, ``input`` for ``self``: Python name to the one in formulas."""
     return {each.python_name: each.name for each in schema.inputs if each.python_name != each.name}
+
+
+def renamed_arguments(old: FunctionSchema, new: FunctionSchema) -> dict[str, str]:
+    """The arguments that have another name now, if they are as many and of the same types as before."""
+    pairs = list(zip(old.inputs, new.inputs))
+    same = len(old.inputs) == len(new.inputs) and all(one.type == other.type for one, other in pairs)
+    return {one.name: other.name for one, other in pairs if one.name != other.name} if same else {}
 
 
 def output_names(schema: FunctionSchema) -> dict[str, str]:

@@ -14,12 +14,17 @@ def statistics(model: Model) -> str:
     entries = [op for op in model.ops.values() if op.derived_from is None]
     kinds = Counter(op.kind for op in model.ops.values())
     lines = [
-        f"{len(entries)} ops in {len(model.families)} families, {len(model.ops)} with their variants",
+        f"{_counted(len(entries), 'op')} in {_counted(len(model.families), 'family', 'families')}, "
+        f"{len(model.ops)} with their variants",
         "  " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
-        f"{sum(op.is_composite for op in entries)} composite ops",
-        f"{len(model.derivatives)} derivatives: {_formulas(model)}",
+        _counted(sum(op.is_composite for op in entries), "composite op"),
+        f"{_counted(len(model.derivatives), 'derivative')}: {_formulas(model)}",
     ]
     return "\n".join([*lines, *_without_forward(model), *_kernels(model)])
+
+
+def _counted(count: int, noun: str, plural: str = "") -> str:
+    return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def notes(model: Model) -> Iterator[str]:
@@ -41,7 +46,7 @@ def _note(model: Model, backend: str, op: Op, name: str) -> str:
 def _formulas(model: Model) -> str:
     backward = sum(len(derivative.backward) for derivative in model.derivatives.values())
     forward = sum(len(derivative.forward) for derivative in model.derivatives.values())
-    return f"{backward} backward formulas, {forward} forward formulas"
+    return f"{_counted(backward, 'backward formula')}, {_counted(forward, 'forward formula')}"
 
 
 def _without_forward(model: Model) -> Iterator[str]:

@@ -6,6 +6,7 @@ that ``no`` is a word and not False. Whatever is wrong with a file becomes a dia
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ def read_text(path: Path, file: str, problems: Problems) -> str | None:
     """The text of a file, known to ``problems`` under the name ``file``; None when it cannot be read."""
     start = Location(file, 1, 1)
     try:
-        data = problems.unsaved[file] if file in problems.unsaved else path.read_bytes()
+        data = problems.unsaved[file] if file in problems.unsaved else _content(path)
     except OSError as error:
         problems.add("E001", f"cannot read {file}: {error.strerror}", start)
         return None
@@ -91,6 +92,12 @@ def read_text(path: Path, file: str, problems: Problems) -> str | None:
         return None
     problems.know(file, text)
     return text
+
+
+def _content(path: Path) -> bytes:
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "it is a pipe or a device")  # reading may never end
+    return path.read_bytes()
 
 
 def read_yaml(path: Path, file: str, problems: Problems) -> Node | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ..entries import is_identifier
 from ..errors import Problems
+from ..keys import DERIVATIVE_KEYS, LIBRARY_KEYS, OP_KEYS
 from ..model import Location
-from ..project_file import FILE, has_settings
+from ..project_file import FILE, has_settings, sources_of
 from ..render import render
 from . import write
 
@@ -19,13 +20,15 @@ HELP = "start a package with ops of its own: its settings, one op to copy, and t
 _FILES = {
     "ops.yaml": "init_ops.yaml.jinja",
     "derivatives.yaml": "init_derivatives.yaml.jinja",
-    "src/{}/__init__.py": "init_package.py.jinja",
-    "src/{}/py.typed": "",
-    "src/{}/cpu/__init__.py": "init_kernels.py.jinja",
-    "src/{}/cpu/pointwise.py": "init_pointwise.py.jinja",
+    "{}/__init__.py": "init_package.py.jinja",
+    "{}/py.typed": "",
+    "{}/cpu/__init__.py": "init_kernels.py.jinja",
+    "{}/cpu/pointwise.py": "init_pointwise.py.jinja",
     "tests/samples.py": "init_samples.py.jinja",
     "tests/test_ops.py": "init_test_ops.py.jinja",
 }
+
+_OP_KEYS = tuple(key for key in OP_KEYS if key.name not in LIBRARY_KEYS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, root: Path) -> int:
     _check(options.name, root)
-    for path, text in _texts(options.name, root):
+    folder = str(PurePosixPath(sources_of(root, options.name), options.name))
+    for path, text in _texts(options.name, folder, root):
+        if text is None:
+            print(f"kept {path.relative_to(root).as_posix()}, which was there")
+            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(f"created {path.relative_to(root).as_posix()}")
@@ -54,13 +61,14 @@ def _check(name: str, root: Path) -> None:
     problems.raise_if_any()
 
 
-def _texts(name: str, root: Path) -> Iterator[tuple[Path, str]]:
-    """The files to write; a pyproject.toml that is there gets the settings at its end."""
-    settings = render("init_settings.toml.jinja", package=name)
+def _texts(name: str, folder: str, root: Path) -> Iterator[tuple[Path, str | None]]:
+    """The files to write, None for those that stay; a pyproject.toml that is there gets the settings at its end."""
+    settings = render("init_settings.toml.jinja", package=name, folder=folder)
     file = root / FILE
     own = file.read_text(encoding="utf-8").rstrip("\n") + "\n\n" if file.is_file() else None
-    yield file, (own or render("init_pyproject.toml.jinja", package=name)) + settings
+    sources = str(PurePosixPath(folder).parent)
+    yield file, (own or render("init_pyproject.toml.jinja", package=name, sources=sources)) + settings
     for pattern, template in _FILES.items():
-        path = root / pattern.format(name)
-        if not path.exists():
-            yield path, render(template, package=name) if template else ""
+        path = root / pattern.format(folder)
+        text = render(template, package=name, op_keys=_OP_KEYS, derivative_keys=DERIVATIVE_KEYS) if template else ""
+        yield path, None if path.exists() else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..load import load
 from ..new.draft import Request
 from ..new.files import Files
 from ..new.plan import make_plan
@@ -20,27 +21,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "op", metavar="OP", help="a schema, 'hypot(Tensor self, Tensor other) -> Tensor', or an op of PyTorch: hypot"
     )
     parser.add_argument("--family", help="the group of ops that it belongs to: pointwise, reduction ...")
-    parser.add_argument("--after", metavar="NAME", help="the listed op to put it below and to take guesses from")
+    parser.add_argument("--after", metavar="NAME", help="the listed op to put it below, and to take guesses from")
     parser.add_argument("--composite", action=argparse.BooleanOptionalAction, help="is it written in other ops?")
     parser.add_argument("--dry-run", action="store_true", help="write nothing; print the changes as a patch")
     parser.add_argument("--no-generate", action="store_true", help="do not write the generated files")
 
 
 def run(options: argparse.Namespace, root: Path) -> int:
-    facts = None if "(" in options.op else find_facts()
-    plan = make_plan(root, Request(options.op, options.family, options.after, options.composite), facts)
+    plan = make_plan(root, Request(options.op, options.family, options.after, options.composite), find_facts())
     if options.dry_run:
         print(changes(plan))
-    else:
-        _write(plan.files, root)
-    print(report(plan))
-    if options.dry_run or options.no_generate:
+        print(report(plan))
         return 0
+    written = _write(plan.files, root)
+    print(report(plan))
     print()
-    return write.run(options, root)
+    print("\n".join(written))
+    if not options.no_generate:
+        print(write.generate(load(root)))
+    return 0
 
 
-def _write(files: Files, root: Path) -> None:
+def _write(files: Files, root: Path) -> list[str]:
+    """Write the files that a person goes on with; says which."""
+    lines = [f"{'created' if files.on_disk(file) is None else 'updated'} {file}" for file in files.changed]
     for file, content in files.changed.items():
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_bytes(content)
+    return lines

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from ..emit import emit_all
 from ..load import load
+from ..model import Model
 from ..render import format_files
 from ..statistics import notes
-from ..tree import apply, compare
+from ..tree import Changes, apply, compare
 
 HELP = "write what is generated, touching only files that change, and say which (the default)"
 
@@ -20,8 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, root: Path) -> int:
     model = load(root)
+    print("\n".join([str(generate(model)), *notes(model)]))
+    return 0
+
+
+def generate(model: Model) -> Changes:
+    """Bring the generated files up to date."""
     files = format_files(emit_all(model))
     changes = compare(model.project, files)
-    apply(root, files, changes)
-    print("\n".join([str(changes), *notes(model)]))
-    return 0
+    apply(model.project.root, files, changes)
+    return changes

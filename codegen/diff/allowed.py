@@ -6,6 +6,7 @@ expired or cover nothing are errors, so that the list never holds more than it h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
@@ -20,11 +21,13 @@ from .rules import RULES
 from .state import AllowList, State
 
 FILE = "allowed.yaml"
+_BROKEN = tuple(code for code, rule in RULES.items() if rule.verdict > Verdict.compatible)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 KEYS = (
-    Key("op", "text", "the full name of the op, such as mul.Tensor", required=True),
-    Key("rule", "text", "the code of the rule, such as S018", required=True),
-    Key("reason", "text", "why the change is wanted", required=True),
-    Key("expires", "text", "the day from which the entry is an error, YYYY-MM-DD", required=True),
+    Key("op", "text", "the full name of the op, such as mul.Tensor; its variants are covered too", required=True),
+    Key("rule", "rule", "the code of the rule that the change breaks, such as S018", _BROKEN, required=True),
+    Key("reason", "text", "why the change is wanted, and what users were told", required=True),
+    Key("expires", "day", "the last day on which the entry holds, YYYY-MM-DD; then it is an error", required=True),
 )
 
 
@@ -57,6 +60,9 @@ def _entry(mapping: Mapping, values: dict[str, Scalar], problems: Problems) -> A
     if day is None:
         message = f"'{values['expires'].text}' is no day"
         problems.add("E121", message, values["expires"].location, "write it as YYYY-MM-DD")
+    reason = values["reason"]
+    if not any(map(str.isalpha, reason.text)):
+        problems.add("E014", f"'{reason.text}' is no reason", reason.location, "say why the change is wanted")
     if rule.text not in RULES or day is None:
         return None
     return Allowance(values["op"].text, rule.text, values["reason"].text, day, mapping.location)
@@ -64,7 +70,7 @@ def _entry(mapping: Mapping, values: dict[str, Scalar], problems: Problems) -> A
 
 def _day(text: str) -> date | None:
     try:
-        return date.fromisoformat(text)
+        return date.fromisoformat(text) if _DAY.fullmatch(text) else None  # later versions of Python take other forms
     except ValueError:
         return None
 
@@ -73,7 +79,10 @@ def _day(text: str) -> date | None:
 
 
 def apply(base: State, head: State, changes: Iterable[OpChange], today: date) -> tuple[list[OpChange], tuple[str, ...]]:
-    """The changes with the entries that cover their findings, and what is wrong with the list."""
+    """The changes with the entries that cover their findings, and what is wrong with the list.
+
+    A variant's change is covered by an entry of the op that it is derived from.
+    """
     entries = {(entry.op, entry.rule): entry for entry in head.allow_list.entries if entry.expires >= today}
     covered = [_covered(change, entries, base, head) for change in changes]
     used = {finding.allowance for change in covered for finding in change.findings if finding.allowance}
@@ -83,9 +92,9 @@ def apply(base: State, head: State, changes: Iterable[OpChange], today: date) ->
 
 def _covered(change: OpChange, entries: dict[tuple[str, str], Allowance], base: State, head: State) -> OpChange:
     op = head.op(change.op) or base.op(change.op)
-    names = [change.op, op.derived_from] if op is not None and op.derived_from else [change.op]
-    findings = [_with_allowance(finding, names, entries) for finding in change.findings]
-    return replace(change, findings=tuple(findings))
+    root = op.derived_from if op is not None and op.derived_from else change.op
+    findings = [_with_allowance(finding, [change.op, root], entries) for finding in change.findings]
+    return replace(change, root=root, findings=tuple(findings))
 
 
 def _with_allowance(finding: Finding, names: list[str], entries: dict[tuple[str, str], Allowance]) -> Finding:
@@ -99,7 +108,7 @@ def _with_allowance(finding: Finding, names: list[str], entries: dict[tuple[str,
 def _expired(head: State, today: date) -> Iterator[Diagnostic]:
     for entry in head.allow_list.entries:
         if entry.expires < today:
-            message = f"the entry for {entry.rule} of {entry.op} expired on {entry.expires}"
+            message = f"the entry for {entry.rule} of {entry.op} has expired: it held until {entry.expires}"
             hint = "undo the change, or give the entry another day and the reason for it"
             yield Diagnostic("E122", message, entry.location, hint=hint)
 
@@ -114,4 +123,10 @@ def _unused(base: State, head: State, used: set[Allowance], today: date) -> Iter
     for entry in head.allow_list.entries:
         if entry not in used and entry.expires >= today and (entry.op, entry.rule) not in older:
             message = f"the entry for {entry.rule} of {entry.op} covers nothing that changed since {base.name}"
-            yield Diagnostic("E123", message, entry.location, hint="remove it")
+            yield Diagnostic("E123", message, entry.location, hint=_hint_for_unused(entry, base, head))
+
+
+def _hint_for_unused(entry: Allowance, base: State, head: State) -> str:
+    """It was meant for another op if there is none of that name."""
+    names = {*base.schemas, *head.schemas}
+    return "remove it" if entry.op in names else did_you_mean(entry.op, names) or f"there is no op '{entry.op}'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..compat import default_value, is_out, is_subtype, list_size, plain
+from ..emit.signatures import NUMPY_SPELLINGS
 from ..model import Argument
 from . import calls
 from .alignment import Alignment, Pair, align
@@ -122,18 +123,20 @@ def _names(pairs: Iterable[Pair]) -> str:
 
 def _swapped(subject: Subject, pairs: list[Pair]) -> str:
     """A call that passes what has moved by position."""
-    last = max(pairs, key=lambda pair: (not pair.old.kwarg_only, pair.old_at)).old
-    call = calls.positional_call(subject.caller_op, subject.old, last)
-    return f"`{call}` now gives its arguments another meaning"
+    by_position = [pair for pair in pairs if not pair.old.kwarg_only] or pairs
+    first, last = by_position[0], by_position[-1]
+    call = calls.positional_call(subject.caller_op, subject.old, last.old)
+    now = subject.new.arguments[min(first.old_at, len(subject.new.arguments) - 1)]
+    return f"`{call}` now passes `{now.python_name}` where it passed `{first.old.python_name}`"
 
 
 def _renamed(subject: Subject, pair: Pair) -> Iterator[Finding]:
     if not pair.is_renamed:
         return
     is_visible = pair.old.python_name != pair.new.python_name and not is_out(pair.old)
-    caller = f"{_quoted_old(subject, pair.old)} by keyword stops working" if is_visible else ""
+    caller = f"{_quoted_old(subject, pair.old)} by keyword stops working{_alias_too(subject, pair.old)}"
     message = f"argument `{pair.old.name}` is now called `{pair.new.name}`"
-    yield _pair_finding(subject, "S018", message, pair, caller)
+    yield _pair_finding(subject, "S018", message, pair, caller if is_visible else "")
     if not is_visible:
         why = (
             "`out=` takes tensors without their names"
@@ -141,6 +144,16 @@ def _renamed(subject: Subject, pair: Pair) -> Iterator[Finding]:
             else f"in Python it is called `{pair.new.python_name}`"
         )
         yield subject.harmless(why, pair.new.location)
+
+
+def _alias_too(subject: Subject, argument: Argument) -> str:
+    """NumPy's spelling goes with the name. A required argument has one if nothing else that is required follows."""
+    positional = subject.old.positional
+    following = positional[positional.index(argument) :] if argument in positional else ()
+    has_alias = argument.default is not None or all(each.name in NUMPY_SPELLINGS for each in following)
+    spelling = NUMPY_SPELLINGS.get(argument.name) if has_alias else None
+    goes = spelling is not None and subject.new.argument(spelling) is None
+    return f", and so does NumPy's spelling `{spelling}=`" if goes else ""
 
 
 def _quoted_old(subject: Subject, argument: Argument) -> str:

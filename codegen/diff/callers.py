@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Op
+from ..keys import INPLACE_OPERATORS
+from ..model import Model, Op
 from . import calls
 from .alignment import align
 from .report import Finding
 from .subject import Subject
 
 
-def caller_findings(subject: Subject) -> Iterator[Finding]:
+def caller_findings(subject: Subject, new_model: Model) -> Iterator[Finding]:
     old, new = subject.old_op, subject.new_op
     if old is None or new is None or new.kind == "out":
         return
-    yield from _signature(subject, old, new)
+    yield from _signature(subject, old, new, new_model)
     if not old.hidden and not new.hidden:
         yield from _function(subject, old, new)
         yield from _method(subject, old, new)
         if old.derived_from is None or new.derived_from is None:
             yield from _numbers(subject, old, new)
             yield from _factory(subject, old, new)
-    yield from _operators(subject, old, new)
+    yield from _operators(subject, old, new, new_model)
 
 
-def _signature(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+def _signature(subject: Subject, old: Op, new: Op, new_model: Model) -> Iterator[Finding]:
     if new.hidden and not old.hidden:
-        caller = f"`{subject.call()}` works only if another overload takes it"
+        group = new_model.groups[new.schema.name]
+        caller = calls.stops_working(subject.call(), (other.name for other in group if not other.hidden))
         yield _changed(subject, "P025", "the op has no Python signature of its own any more", None, "hidden", caller)
     elif old.hidden and not new.hidden:
         yield _changed(subject, "P026", "the op has a Python signature of its own", "hidden", None)
@@ -42,7 +44,7 @@ def _function(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
     elif new.is_function and not old.is_function:
         yield _changed(subject, "P021", f"the function `{new_name}` is added", *variants)
     elif old.is_function and old.python_module != new.python_module:
-        modules = old.python_module or "mindtorch", new.python_module or "mindtorch"
+        modules = old.python_module or old.package, new.python_module or new.package
         yield _changed(subject, "P024", f"`{old_name}` is now `{new_name}`", *modules, caller)
 
 
@@ -78,15 +80,24 @@ def _factory(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
         yield _changed(subject, "P051", f"`{name}` takes `requires_grad`", None, "factory")
 
 
-def _operators(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+def _operators(subject: Subject, old: Op, new: Op, new_model: Model) -> Iterator[Finding]:
     words = _words(old.operators), _words(new.operators)
     for name in old.operators:
         if name not in new.operators:
-            caller = f"`{_SPELLED.get(name, f'x.{name}()')}` stops working"
+            caller = f"`{_SPELLED[name]}` {_without(name, new_model)}"
             yield _changed(subject, "P030", f"the operator `{name}` is no longer this op", *words, caller)
     for name in new.operators:
         if name not in old.operators:
             yield _changed(subject, "P031", f"the operator `{name}` calls this op", *words)
+
+
+def _without(name: str, model: Model) -> str:
+    """What Python does now where it used the operator; for one that writes in place it has another way."""
+    callers = {operator: op.name for op in model.ops.values() for operator in op.operators}
+    if name in callers:
+        return f"now calls `{callers[name]}`"
+    is_replaced = name in INPLACE_OPERATORS and name.replace("__i", "__", 1) in callers
+    return "makes a new tensor: it wrote to `x`" if is_replaced else "stops working"
 
 
 _SYMBOLS = {

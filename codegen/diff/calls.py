@@ -26,16 +26,25 @@ _SAMPLES = {
 }
 _DIMENSIONS = ("dim", "dims", "axis", "axes")
 _MODULES = {None: "", "nn": ".nn.functional"}
+# What torch.nn.functional has under other names, or not at all.
+_ATEN_ONLY = ("cross_entropy_loss", "nll_loss2d", "nll_loss_nd")
+_ATEN_ENDS = ("_backward", "_forward")
 
 
 def function_name(op: Op | None, schema: FunctionSchema) -> str:
     """``torch.sum``, ``torch.linalg.vector_norm``; ``torch.ops.aten.tanh_backward`` for what no module shows."""
     module = op.python_module if op else None
     base = schema.name.removeprefix(f"{module}_")
-    if module and (schema.inplace or base.startswith("_") or base.endswith(("_backward", "_forward"))):
+    if module and (schema.kind != "functional" or base.startswith("_") or base.endswith((*_ATEN_ENDS, *_ATEN_ONLY))):
         return f"torch.ops.aten.{schema.name}"
     package = op.package if op else "torch"
     return f"{package}{_MODULES.get(module, f'.{module}')}.{base}"
+
+
+def stops_working(call: str, overloads: Iterable[str]) -> str:
+    """What is said of a call whose op is gone, while there are other overloads."""
+    others = ", ".join(f"`{name}`" for name in overloads)
+    return f"`{call}` stops working" + (f", unless another overload takes it ({others})" if others else "")
 
 
 def method_name(schema: FunctionSchema) -> str:
@@ -48,7 +57,8 @@ def plain_call(op: Op | None, schema: FunctionSchema) -> str:
 
 
 def method_call(schema: FunctionSchema) -> str:
-    return _written(method_name(schema), _texts(_required(schema)[1:], schema))
+    others = [argument for argument in _required(schema) if argument.name != "self"]
+    return _written(method_name(schema), _texts(others, schema))
 
 
 def function_call(op: Op | None, schema: FunctionSchema) -> str:
@@ -100,18 +110,20 @@ def _variable(argument: Argument) -> str:
 
 
 def _required(schema: FunctionSchema) -> list[Argument]:
-    return [argument for argument in schema.arguments if argument.default is None]
+    return [argument for argument in schema.inputs if argument.default is None]
 
 
 def _call(op: Op | None, schema: FunctionSchema, positional: Iterable[Argument], by_name: tuple[Argument, ...]) -> str:
     """A call with the required arguments and those given; a method if that is what people write."""
-    positional = tuple(positional) or _leading(schema, by_name)
-    others = [each for each in _required(schema) if each not in positional and each not in by_name and not is_out(each)]
-    keywords = [f"{each.python_name}={sample(each)}" for each in (*by_name, *others) if not is_out(each)]
-    texts = [*map(sample, positional), *keywords, *_out(schema)]
-    if _is_written_as_method(op, schema) and positional and positional[0].name == "self":
-        return _written(method_name(schema), texts[1:])
-    return _written(function_name(op, schema), texts)
+    if _is_written_as_method(op, schema) and schema.self_argument and schema.self_argument not in by_name:
+        name, implied = method_name(schema), schema.self_argument
+    else:
+        name, implied = function_name(op, schema), None
+    given = tuple(positional) or _leading(schema, by_name)
+    others = [each for each in _required(schema) if each not in given and each not in by_name]
+    by_position = [sample(each) for each in given if each is not implied]
+    keywords = [each for each in (*by_name, *others) if each is not implied and not is_out(each)]
+    return _written(name, [*by_position, *map(_keyword, keywords), *_out(schema)])
 
 
 def _leading(schema: FunctionSchema, by_name: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -129,8 +141,11 @@ def _is_written_as_method(op: Op | None, schema: FunctionSchema) -> bool:
 
 
 def _texts(arguments: Iterable[Argument], schema: FunctionSchema) -> list[str]:
-    given = [each for each in arguments if not is_out(each)]
-    return [f"{each.python_name}={sample(each)}" if each.kwarg_only else sample(each) for each in given] + _out(schema)
+    return [_keyword(each) if each.kwarg_only else sample(each) for each in arguments] + _out(schema)
+
+
+def _keyword(argument: Argument) -> str:
+    return f"{argument.python_name}={sample(argument)}"
 
 
 def _out(schema: FunctionSchema) -> list[str]:

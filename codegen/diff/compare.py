@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from ..model import FunctionSchema, Op
+from ..emit.stubs import is_written
+from ..model import Derivative, FunctionSchema, Model, Op
 from . import calls
 from .allowed import apply
 from .arguments import argument_findings
 from .callers import caller_findings
+from .code import CodeChanges, code_changes
 from .derivatives import derivative_findings
 from .history import former_names, judged
 from .marks import mark, marked_whole
@@ -24,7 +26,8 @@ from .subject import Subject
 
 def compare(base: State, head: State, today: date) -> Report:
     """The report; ``today`` decides which entries of the allow-list have expired."""
-    found = [*_changed_ops(base, head)]
+    code = code_changes(base.model, head.model)
+    found = [*_changed_ops(base, head, code), *code.shared]
     changes, list_errors = apply(base, head, found, today)
     order = {name: position for position, name in enumerate(head.schemas)}
     unchanged = len(base.schemas) - sum(change.old_schema is not None for change in changes)
@@ -47,16 +50,21 @@ def _notes(base: State, head: State) -> Iterator[str]:
             )
 
 
-def _changed_ops(base: State, head: State) -> Iterator[OpChange]:
+def _changed_ops(base: State, head: State, code: CodeChanges) -> Iterator[OpChange]:
     removed = [schema for name, schema in base.schemas.items() if name not in head.schemas]
     added = [schema for name, schema in head.schemas.items() if name not in base.schemas]
     known = former_names(removed, head)
     others = [schema for schema in removed if schema.full_name not in known]
-    new_names = {**known, **renames(others, [schema for schema in added if schema.full_name not in known.values()])}
+    new_names = {
+        **known,
+        **renames(others, [schema for schema in added if schema.full_name not in known.values()], base, head),
+    }
     for name, schema in base.schemas.items():
         new = head.schemas.get(new_names.get(name, name))
         change = (
-            _removed(schema, base, head) if new is None else _changed(_subject(schema, new, base, head), base, head)
+            _removed(schema, base, head)
+            if new is None
+            else _changed(_subject(schema, new, base, head), base, head, code)
         )
         if change is not None:
             yield change
@@ -74,10 +82,8 @@ def _subject(old: FunctionSchema, new: FunctionSchema, base: State, head: State)
 
 def _removed(schema: FunctionSchema, base: State, head: State) -> OpChange:
     op = base.op(schema.full_name)
-    others = ", ".join(f"`{name}`" for name, other in head.schemas.items() if other.name == schema.name)
-    caller = f"`{calls.plain_call(op, schema)}` stops working"
-    if others:
-        caller += f", unless another overload takes it ({others})"
+    others = (name for name, other in head.schemas.items() if other.name == schema.name)
+    caller = calls.stops_working(calls.plain_call(op, schema), others)
     rule, whole = RULES["S001"], marked_whole(str(schema))
     remedy = _variant_remedy(op, head) or rule.remedy
     location = schema.location if op else None
@@ -96,15 +102,33 @@ def _added(schema: FunctionSchema, head: State) -> OpChange:
     op = head.op(schema.full_name)
     whole = marked_whole(str(schema))
     location = schema.location if op else None
-    finding = Finding(RULES["S002"], schema.full_name, "the op is added", "", "", None, whole, location)
+    message = f"the op is added{_implementation(op, head.model)}" if op and head.model else "the op is added"
+    finding = Finding(RULES["S002"], schema.full_name, message, "", "", None, whole, location)
     return OpChange(schema.full_name, op.family if op else "", None, whole, (finding,))
+
+
+def _implementation(op: Op, model: Model) -> str:
+    """What a reviewer wants to know first: how it is computed, and whether it is differentiated."""
+    if op.derived_from:
+        return f": a form of `{op.derived_from}`"
+    if op.is_composite:
+        return ": it is written in other ops"
+    kernels = [name if is_written(model, name, op) else f"{name} (to be written)" for name in op.dispatch or ()]
+    return f": {_gradient(model.derivative_of(op))}, with kernels for {', '.join(kernels)}"
+
+
+def _gradient(derivative: Derivative | None) -> str:
+    if derivative is None or not derivative.edges:
+        return "not differentiable"
+    is_written_down = all(formula.kind != "not_implemented" for formula in derivative.backward)
+    return "differentiable" if is_written_down else "differentiable (formulas to be written)"
 
 
 # -------------------- ops that both states have --------------------
 
 
-def _changed(subject: Subject, base: State, head: State) -> OpChange | None:
-    findings = [*judged(subject, [*_findings(subject, base, head)])]
+def _changed(subject: Subject, base: State, head: State, code: CodeChanges) -> OpChange | None:
+    findings = [*judged(subject, [*_findings(subject, base, head), *code.by_op.get(subject.name, ())])]
     if not findings:
         return None
     old, new = mark(str(subject.old), str(subject.new))
@@ -120,7 +144,7 @@ def _findings(subject: Subject, base: State, head: State) -> Iterator[Finding]:
         yield from result_findings(subject)
         yield from alias_findings(subject)
     if base.model is not None and head.model is not None:
-        yield from caller_findings(subject)
+        yield from caller_findings(subject, head.model)
         yield from derivative_findings(subject, base.model, head.model)
         yield from property_findings(subject, base.model, head.model)
 

@@ -43,6 +43,7 @@ def _with_new_names(old: Derivative, subject: Subject) -> Derivative:
         old,
         backward=tuple(_renamed(formula, names) for formula in old.backward),
         forward=tuple(_renamed(formula, names) for formula in old.forward),
+        when=_renamed(old.when, names) if old.when else None,
     )
 
 
@@ -133,7 +134,7 @@ def _forward(subject: Subject, old: Derivative, new: Derivative) -> Iterator[Fin
         if before is None and after is not None:
             yield subject.changed("D020", f"`{name}` has a forward-mode formula", None, after.source, after.location)
         elif before is not None and after is None:
-            caller = f"`torch.func.jvp` and `forward_ad` of `{subject.call()}` stop working"
+            caller = f"forward mode (`torch.autograd.forward_ad`) of `{subject.call()}` stops working"
             message = f"`{name}` has no forward-mode formula any more"
             yield subject.changed("D021", message, before.source, None, new.location, caller)
         elif before is not None and after is not None and before.source != after.source:
@@ -216,8 +217,8 @@ def _other_users(subject: Subject, before: SavedUse, after: SavedUse, new: Deriv
 
 
 def _gradients(use: SavedUse) -> str:
-    names = [f"`{name}`" for name in use.arguments]
-    return f"the gradient of {' and '.join(names)}"
+    *others, last = [f"`{name}`" for name in use.arguments]
+    return f"the gradients of {', '.join(others)} and {last}" if others else f"the gradient of {last}"
 
 
 def _names(use: SavedUse) -> str:

@@ -21,6 +21,17 @@ def has_revision(root: Path, revision: str) -> bool:
     return _tree(root, revision) is not None
 
 
+def obstacle(root: Path) -> str:
+    """What may be the reason that a revision is not found; "" when git sees none."""
+    try:
+        done = _run(root, "rev-parse", "--is-shallow-repository")
+    except GitError as error:
+        return str(error)
+    if done.returncode:
+        return done.stderr.decode(errors="replace").strip().partition("\n")[0]
+    return "the clone is shallow: git fetch --unshallow gets the rest" if done.stdout.strip() == b"true" else ""
+
+
 def write_revision(root: Path, revision: str, folder: Path) -> None:
     """Write what the generator reads, as it was in ``revision`` at and below ``root``, to an empty folder."""
     tree = _tree(root, revision)
@@ -44,7 +55,7 @@ def _listed(root: Path, tree: str) -> Iterator[tuple[str, str]]:
     for entry in _output(root, "ls-tree", "-r", "-z", tree).split(b"\0")[:-1]:
         facts, _, name = entry.partition(b"\t")
         mode, _, identity = facts.decode().split(" ")
-        path = name.decode(errors="surrogateescape")
+        path = os.fsdecode(name)
         if mode.startswith("100") and path.endswith(_SUFFIXES) and ".." not in PurePosixPath(path).parts:
             yield path, identity
 

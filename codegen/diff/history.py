@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..history_rules import is_told_apart
-from ..model import FunctionSchema, OldForm
+from ..model import FunctionSchema, OldForm, Op
+from . import calls
 from .report import Finding, Verdict
 from .rules import RULES
 from .state import State
 from .subject import Subject
 
+_EXAMPLE = re.compile(r"`[^`]+\([^`]*\)`")
 _ALSO_CALLERS = "list the old call under `deprecated` as well: `versions` helps saved programs only"
 _ALSO_PROGRAMS = "list the old schema under `versions` as well, so that saved programs keep working"
 
@@ -25,8 +28,8 @@ def former_names(removed: Iterable[FunctionSchema], head: State) -> dict[str, st
     found: dict[str, str] = {}
     for op in head.model.ops.values() if head.model else ():
         names = {form.schema.full_name for form in op.versions}
-        calls = [form.schema for form in op.deprecated if form.schema.name != op.schema.name]
-        names |= {name for name, schema in gone.items() if any(_same_call(schema, call) for call in calls)}
+        old_calls = [form.schema for form in op.deprecated if form.schema.name != op.schema.name]
+        names |= {name for name, schema in gone.items() if any(_same_call(schema, call) for call in old_calls)}
         found |= {name: op.name for name in names if name in gone}
     return found
 
@@ -47,7 +50,7 @@ def judged(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _judged(subject: Subject, finding: Finding, is_upgraded: bool, is_called: bool, suits_callers: bool) -> Finding:
-    caller = f"`{subject.call()}` works, with a warning" if is_called else ""
+    caller = f"{_example(subject, finding)} works, with a warning" if is_called else ""
     if not is_upgraded:
         caller = f"{caller}, but a saved program that calls `{subject.name}` cannot be run"
         return replace(finding, caller=caller, remedy=_ALSO_PROGRAMS)
@@ -57,6 +60,12 @@ def _judged(subject: Subject, finding: Finding, is_upgraded: bool, is_called: bo
     return replace(finding, rule=RULES["S090"], caller=caller, remedy="")
 
 
+def _example(subject: Subject, finding: Finding) -> str:
+    """The call that the finding would stop."""
+    found = _EXAMPLE.search(finding.caller)
+    return found.group() if found else f"`{subject.call()}`"
+
+
 def _entries(subject: Subject) -> Iterator[Finding]:
     """Deprecated calls and old versions that come and go."""
     old, new = subject.old_op, subject.new_op
@@ -64,15 +73,23 @@ def _entries(subject: Subject) -> Iterator[Finding]:
         return
     where = new.location
     for form in _only_in(new.deprecated, old.deprecated):
-        call = _call(form.schema)
-        yield subject.changed("P060", f"`{call}` is deprecated", None, call, form.schema.location)
+        text, caller = _call(form.schema), f"`{_old_call(new, form.schema)}` works, with a warning"
+        yield subject.changed("P060", f"`{text}` is deprecated", None, text, form.schema.location, caller)
     for form in _only_in(old.deprecated, new.deprecated):
-        call = _call(form.schema)
-        yield subject.changed("P061", f"`{call}` is no longer taken", call, None, where, f"`{call}` stops working")
+        text, caller = _call(form.schema), f"`{_old_call(old, form.schema)}` stops working"
+        yield subject.changed("P061", f"`{text}` is no longer taken", text, None, where, caller)
     for form in _only_in(old.versions, new.versions):
-        caller = f"a saved program that calls version {form.version} cannot be run"
+        caller = f"a program that was saved with version {form.version} of `{subject.name}` cannot be run"
         message = f"version {form.version} is no longer known"
         yield subject.changed("S091", message, str(form.schema), None, where, caller)
+
+
+def _old_call(op: Op, schema: FunctionSchema) -> str:
+    """A call that only the old form takes: by another name, or with an argument that the op has not."""
+    gone = [argument for argument in schema.inputs if op.schema.argument(argument.name) is None]
+    if schema.name != op.schema.name or not gone:
+        return calls.plain_call(op, schema)
+    return calls.keyword_call(op, schema, gone[0])
 
 
 def _only_in(forms: Iterable[OldForm], others: Iterable[OldForm]) -> list[OldForm]:

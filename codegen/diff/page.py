@@ -37,8 +37,10 @@ Python caller notices, and the other `P` rules are breaks that the check does no
 
 What a formula or a rule computes cannot be known from its text. A changed formula is `compatible`, since gradients
 should be the same, and shown, since they may not be; changed promotion and shape rules are `breaking`, since the words
-stand for other results. Whatever is kept until backward is shown as well, because it costs memory. Derivatives, kernels
-and tags of in-place and out= variants that follow from an op are reported with that op, their schemas one by one.
+stand for other results. Changed code of helpers, kernels, composite functions and shape rules is `compatible` as well;
+comments, docstrings and annotations are no change, and what several ops run is reported once. Whatever is kept until
+backward is shown as well, because it costs memory. Derivatives, kernels and tags of in-place and out= variants that
+follow from an op are reported with that op, their schemas one by one.
 
 ## Breaks that are wanted
 `schemas/allowed.yaml` lists them:
@@ -50,9 +52,10 @@ and tags of in-place and out= variants that follow from an op are reported with 
   expires: 2027-06-30
 ```
 
-An entry covers the findings of one rule about one op and the variants derived from it. Entries that have expired, that
-cover nothing or that name an unknown rule are errors, and an error is a break. (An entry that BASE has as well may be
-there for an older change; it has to cover something only when BASE is a release.)
+An entry covers the findings of one rule about one op and the variants derived from it; `expires` is the last day on
+which it holds. Entries that have expired, that cover nothing or that name an unknown rule are errors, and an error is a
+break. (An entry that BASE has as well may be there for an older change; it has to cover something only when BASE is a
+release.)
 """
 
 

@@ -130,12 +130,18 @@ def _kernels(subject: Subject, old: Op, new: Op, old_model: Model, new_model: Mo
         names = _kernel_name(old, backend), _kernel_name(new, backend)
         had, has = _is_bound(old_model, backend, old), _is_bound(new_model, backend, new)
         if had and not has:
-            message, now = f"the {backend} kernel is gone", _unwritten(names[1])
-            yield _changed(subject, "B001", message, names[0], now, f"`{subject.call()}` on {backend} stops working")
+            yield _gone(subject, backend, names, new_model.project.kernel_file(backend, new.family))
         elif has and not had:
             yield _changed(subject, "B002", f"there is a {backend} kernel", _unwritten(names[0]), names[1])
         elif names[0] != names[1]:
             yield _other_name(subject, backend, names, has)
+
+
+def _gone(subject: Subject, backend: str, names: tuple[str | None, str | None], file: str) -> Finding:
+    message, caller = f"the {backend} kernel is gone", f"`{subject.call()}` on {backend} stops working"
+    remedy = f"write `{names[1]}` in {file}" if names[1] else ""
+    where = subject.new_op.location if subject.new_op else None
+    return subject.changed("B001", message, names[0], _unwritten(names[1]), where, caller, remedy)
 
 
 def _other_name(subject: Subject, backend: str, names: tuple[str | None, str | None], has: bool) -> Finding:
@@ -179,12 +185,16 @@ def _tags(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
             yield _changed(subject, "G002" if tag == "core" else "G004", f"the tag `{tag}` is gained", *words)
 
 
+def _words(text: str | None) -> list[str]:
+    return (text or "").split()
+
+
 def _texts(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
     for code, what, before, after in (
         ("B020", "the ACLNN call", old.aclnn, new.aclnn),
         ("B021", "the family", old.family, new.family),
         ("B022", "the stated divergence from PyTorch's schema", old.divergence, new.divergence),
     ):
-        if before != after:
+        if _words(before) != _words(after):
             verb = "added" if before is None else "removed" if after is None else "changed"
             yield _changed(subject, code, f"{what} is {verb}", before, after)

@@ -91,17 +91,31 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class OpChange:
-    """Everything that changed about one op. A schema is None where the op does not exist."""
+    """Everything that changed about one op. A schema is None where the op does not exist.
+
+    Code that several ops run is an entry of its own: ``op`` is the function, ``multiply()``, and there are no schemas.
+    ``root`` is the op that a variant is derived from, or the op itself: an entry of the allow-list for it covers both.
+    """
 
     op: str
     family: str
     old_schema: Marked | None
     new_schema: Marked | None
     findings: tuple[Finding, ...]
+    root: str = ""
+
+    @property
+    def is_removed(self) -> bool:
+        return self.old_schema is not None and self.new_schema is None
 
     @property
     def verdict(self) -> Verdict:
         return worst(finding.verdict for finding in self.findings)
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether it would be worse, were it not for the allow-list."""
+        return self.verdict < worst(finding.rule.verdict for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +143,11 @@ class Report:
     def count(self, verdict: Verdict) -> int:
         """How many ops have this verdict."""
         return sum(change.verdict is verdict for change in self.changes)
+
+    @property
+    def allowed(self) -> int:
+        """How many ops would have a worse verdict without the allow-list."""
+        return sum(change.is_allowed for change in self.changes)
 
     def exit_code(self, strict_forward: bool = False) -> int:
         """0 compatible, 1 breaking, 2 forward-only (with ``strict_forward`` 1)."""

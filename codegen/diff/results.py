@@ -50,10 +50,11 @@ def _result(subject: Subject, i: int, old: Return, new: Return) -> Iterator[Find
 
 
 def _name(subject: Subject, i: int, old: Return, new: Return) -> Iterator[Finding]:
-    was, now = (f"`{name}`" if name else "without a name" for name in (old.name, new.name))
+    was = f"it was called `{old.name}`" if old.name else "it had no name"
+    now = f"is now called `{new.name}`" if new.name else "has no name any more"
     is_field = len(subject.old.returns) > 1 and old.name is not None
     caller = f"`{subject.call()}.{old.name}` stops working" if is_field else ""
-    message = f"{_title(subject, i)} is now {now}, it was {was}"
+    message = f"{_title(subject, i)} {now}, {was}"
     yield _changed(subject, "S053", message, old, new, caller)
     if not is_field:
         why = "a single result is used without its name" if old.name else "it had no name to use"
@@ -102,7 +103,7 @@ def _argument_aliases(subject: Subject, pairs: Iterable[Pair]) -> Iterator[Findi
     for pair in pairs:
         if pair.old.alias != pair.new.alias:
             same = alias_key(pair.old.alias) == alias_key(pair.new.alias)
-            message = f"argument `{pair.new.name}` is annotated {_annotation(pair.new)}, it was {_annotation(pair.old)}"
+            message = f"argument `{pair.new.name}` {_annotation(pair.old, pair.new)}"
             code = "S062" if same else "S060"
             yield subject.changed(code, message, str(pair.old), str(pair.new), pair.new.location)
 
@@ -113,12 +114,16 @@ def _result_aliases(subject: Subject) -> Iterator[Finding]:
     for i, (old, new) in enumerate(zip(subject.old.returns, subject.new.returns)):
         if old.alias != new.alias:
             code = "S062" if alias_key(old.alias) == alias_key(new.alias) else "S061"
-            message = f"{_title(subject, i)} is annotated {_annotation(new)}, it was {_annotation(old)}"
+            message = f"{_title(subject, i)} {_annotation(old, new)}"
             yield _changed(subject, code, message, old, new)
 
 
-def _annotation(value: Argument | Return) -> str:
-    return f"`({value.alias})`" if value.alias else "not at all"
+def _annotation(old: Argument | Return, new: Argument | Return) -> str:
+    if old.alias is None:
+        return f"gains the alias annotation `({new.alias})`"
+    if new.alias is None:
+        return f"loses the alias annotation `({old.alias})`"
+    return f"has the alias annotation `({new.alias})`, it had `({old.alias})`"
 
 
 def _writes(subject: Subject, pairs: Iterable[Pair]) -> Iterator[Finding]:

@@ -30,7 +30,13 @@ def _rule(code: str, verdict: Verdict, title: str, remedy: str = "") -> Rule:
 
 
 _SCHEMA = (
-    _rule("S001", _BREAKING, "an op is removed", "keep the op for a release or more, and announce its removal"),
+    _rule(
+        "S001",
+        _BREAKING,
+        "an op is removed",
+        "keep the op for a release or more, and announce its removal; if it is another op now, list the old call "
+        "under `deprecated` of that op",
+    ),
     _rule("S002", _FINE, "an op is added"),
     _rule("S003", _BREAKING, "an op is renamed", "list the old name under `deprecated`"),
     _rule("S004", _BREAKING, "an overload is renamed", "keep the overload's name: saved programs contain it"),
@@ -122,6 +128,7 @@ _GRADIENT = (
     _rule("D040", _BREAKING, "a graph is recorded only under a condition", "remove `when`"),
     _rule("D041", _FINE, "a graph is recorded without a condition"),
     _rule("D042", _FINE, "the condition under which a graph is recorded changes"),
+    _rule("D050", _FINE, "the code that formulas use changes: gradients may differ"),
 )
 _MEMORY = (
     _rule("M001", _FINE, "a tensor is now kept until backward", "use the result, or `.shape` and the like"),
@@ -148,6 +155,7 @@ _SHAPE = (
     _rule("H001", _BREAKING, "the shape rule changes: results may have another shape", "keep the rule"),
     _rule("H002", _FINE, "a shape rule is stated"),
     _rule("H003", _FINE, "a shape rule is no longer stated"),
+    _rule("H004", _FINE, "the code of a shape rule changes: shapes may differ"),
 )
 _BACKEND = (
     _rule("B001", _BREAKING, "a backend loses its kernel", "keep the kernel and its word in `dispatch`"),
@@ -161,6 +169,8 @@ _BACKEND = (
     _rule("B020", _TEXT, "the ACLNN call changes"),
     _rule("B021", _TEXT, "the op moves to another family"),
     _rule("B022", _TEXT, "the reason for a schema of our own changes"),
+    _rule("B030", _FINE, "the code of a kernel changes: results may differ"),
+    _rule("B031", _FINE, "the code of a composite op changes: results may differ"),
 )
 _TAG = (
     _rule("G001", _BREAKING, "the tag `core` is lost", "keep the tag: exporters and backends rely on the core ops"),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os.path import isdir, isfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from ..errors import InvalidInput, Problems
-from ..load import load
+from ..load import UNFINISHED, load
 from ..project import Project
 from ..project_file import read_project
 from .allowed import FILE, read_allow_list
-from .git import GitError, has_revision, write_revision
+from .git import GitError, has_revision, obstacle, write_revision
 from .snapshots import last_release, read_snapshot, snapshot_path
 from .state import State, state_of
 
@@ -46,16 +47,17 @@ def _read(root: Path, name: str) -> State:
     if not name:
         raise UnreadableState("the name of a state is empty")
     path, snapshot = Path(name), snapshot_path(_schema_folder(root), name.removeprefix("v"))
-    if path.is_file():
-        return _snapshot(path, name)
     if _is_project(path):
         return _folder(path, name)
     if _has_revision(root, name):
-        return _revision(root, name, is_release=snapshot.is_file())
-    if snapshot.is_file():
-        return _snapshot(snapshot, name)
+        return _revision(root, name, is_release=isfile(snapshot))
+    for file in (path, snapshot):
+        if isfile(file):  # which takes any name, unlike Path.is_file
+            return _snapshot(file, name)
+    reason = obstacle(root)
     raise UnreadableState(
-        f"cannot read '{name}': it is no git revision here, no folder with ops.yaml, and no snapshot of a release"
+        f"cannot read '{name}': it is no git revision here{f' ({reason})' if reason else ''}, no folder with ops.yaml, "
+        "and no snapshot of a release"
     )
 
 
@@ -68,7 +70,7 @@ def _has_revision(root: Path, name: str) -> bool:
 
 
 def _is_project(path: Path) -> bool:
-    return path.is_dir() and (path / _project(path).ops).is_file()
+    return isdir(path) and isfile(path / _project(path).ops)
 
 
 def _project(root: Path) -> Project:
@@ -87,7 +89,7 @@ def _snapshot(path: Path, name: str) -> State:
 
 
 def _folder(root: Path, name: str, is_release: bool = False) -> State:
-    model = load(root)
+    model = load(root, but_for=UNFINISHED)  # what a change breaks is worth knowing before its kernels are mended
     file = f"{model.project.schemas}/{FILE}"
     return state_of(name, model, read_allow_list(root / file, file), is_release)
 
@@ -103,6 +105,6 @@ def _located(name: str, read: Callable[[], _T]) -> _T:
     try:
         return read()
     except InvalidInput as error:
-        raise UnreadableState("\n\n".join(f"in {name}: {diagnostic}" for diagnostic in error.diagnostics)) from error
+        raise UnreadableState(f"in {name}: {error}") from error
     except GitError as error:
         raise UnreadableState(f"cannot read {name}: {error}") from error

@@ -118,7 +118,8 @@ def _saved(derivative: Derivative | None) -> str:
 def _saved_use(derivative: Derivative, use: SavedUse) -> str:
     wanted = [edge.name for edge in derivative.edges if edge.name in use.arguments]
     text = f"`{use.value.expression}`"
-    return text if len(wanted) == len(derivative.edges) else f"{text} for the gradient of {', '.join(wanted)}"
+    names = ", ".join(f"`{name}`" for name in wanted)
+    return text if len(wanted) == len(derivative.edges) else f"{text} (for the gradient of {names})"
 
 
 def _formulas(derivative: Derivative | None) -> list[tuple[str, str]]:

@@ -17,7 +17,10 @@ IMPORTS = {
     "builtins": "",
     "state": "mindtorch",
     "thread": "mindtorch.state",
-    **dict.fromkeys(("edge_of", "edges_of", "check_inplace", "mark_written", "rebase"), "mindtorch.autograd.history"),
+    **dict.fromkeys(
+        ("edge_of", "edges_of", "check_inplace", "mark_written", "rebase", "set_array", "set_history"),
+        "mindtorch.autograd.history",
+    ),
     **dict.fromkeys(("refuse_grad", "write_back", "write_out"), "mindtorch.autograd.outputs"),
     **dict.fromkeys(("save", "save_output"), "mindtorch.autograd.saved_tensor"),
     **dict.fromkeys(
@@ -42,7 +45,6 @@ IMPORTS = {
             "Tensor",
             "WrappedNumber",
             "as_operand",
-            "set_array",
             "twin_of",
             "view_of",
             "view_outputs",

@@ -3,7 +3,8 @@
 Three forms, from quick to general:
 - *plain*: the parameters of all overloads merged into one signature; tests on what is present and on types;
 - *shifted*: one overload has the arguments of another without the first, like ``range``: ``arange(end)``;
-- *matching*: overloads that use the same position for different things are tried one after the other.
+- *matching*: overloads that use the same position for different things, or types for which there is no quick test, are
+  tried one after the other.
 ``...`` as a default means: not given.
 """
 
@@ -100,9 +101,10 @@ def _resolver(name: str, overloads: list[Overload]) -> Resolver:
     shifted = _shifted_overload(overloads)
     if shifted is not None:
         return _shifted_resolver(name, overloads, shifted)
-    if _positions_clash(overloads):
+    merged = _Merge(overloads)
+    if _positions_clash(overloads) or not merged.has_tests:
         return _matching_resolver(name, overloads)
-    return _Merge(overloads).resolver(name)
+    return merged.resolver(name)
 
 
 def serves_operators(op: Op) -> bool:
@@ -247,6 +249,13 @@ class _Merge:
         self.parameters = self._parameters()
         self.absentable = {parameter.name for parameter in self.parameters if parameter.default == ABSENT}
 
+    @property
+    def has_tests(self) -> bool:
+        """Whether there is a quick test for the type of every argument that tells overloads apart."""
+        arguments = [argument for overload in self.overloads for argument in overload.op.schema.inputs]
+        telling = [a for a in arguments if a.python_name in self.renamed or self._tells_apart(a.python_name)]
+        return all(argument.type.is_list or argument.type.base in _TYPE_TESTS for argument in telling)
+
     def resolver(self, name: str) -> Resolver:
         has_operators = any(serves_operators(overload.op) for overload in self.overloads)
         parameters = self.parameters + alias_parameters(self.parameters)
@@ -348,7 +357,10 @@ class _Merge:
         name = parameter.name
         argument = overload.argument(name)
         if argument is not None and self._tells_apart(name):
-            return _is_of_type(argument, name)
+            test = _is_of_type(argument, name)
+            if self._may_be_left_out(overload, name):
+                return f"({name} is {ABSENT} or {test[1:-1] if argument.type.is_optional else test})"
+            return test
         return f"{name} is not {ABSENT}" if parameter.default == ABSENT and overload.requires(name) else ""
 
     def _absence(self, parameter: Parameter) -> str:
@@ -363,8 +375,18 @@ class _Merge:
         kinds = {str(argument.type) for overload in self.overloads if (argument := overload.argument(name))}
         return len(kinds) > 1
 
+    def _may_be_left_out(self, overload: Overload, name: str) -> bool:
+        """Whether nothing was given for an argument that the overload, unlike another one, has a default for."""
+        return name in self.absentable and self._tells_apart(name) and not overload.requires(name)
+
+    def _passed(self, overload: Overload, name: str) -> str:
+        if not self._may_be_left_out(overload, name):
+            return name
+        default = next(p.default for p in overload.signature.parameters if p.name == name)
+        return f"{default} if {name} is {ABSENT} else {name}"
+
     def _call(self, overload: Overload) -> str:
-        words = [argument.python_name for argument in overload.positional]
+        words = [self._passed(overload, argument.python_name) for argument in overload.positional]
         words += [p.passed for p in overload.signature.parameters if p.kwarg_only and p.name != "_reject"]
         return _call(overload.function, words)
 

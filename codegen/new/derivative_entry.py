@@ -10,14 +10,14 @@ from .draft import Draft
 from .op_entry import Line, scalar
 
 TO_WRITE = "not_implemented"
-_NONE = "non_differentiable"
+NO_GRADIENT = "non_differentiable"
 
 
 def derivative_lines(draft: Draft, model: Model) -> list[Line]:
     """The lines of the entry; none for an op that has no derivative of its own."""
     schema = draft.schema
     formulas = list(_backward(draft, model))
-    if not _is_differentiable(draft, model) or all(line.value == _NONE for line in formulas):
+    if not _is_differentiable(draft, model) or all(line.value == NO_GRADIENT for line in formulas):
         return []
     outputs = _differentiable_outputs(draft, model)
     names = [name for name, has in zip(schema.result_names, outputs) if has]
@@ -59,7 +59,7 @@ def _backward(draft: Draft, model: Model) -> Iterator[Line]:
         if _has_gradient(argument, draft, model):
             yield Line(argument.name, TO_WRITE, "the gradient")
         else:
-            yield Line(argument.name, _NONE, "as such arguments of other ops")
+            yield Line(argument.name, NO_GRADIENT, "as such arguments of other ops")
 
 
 def _has_gradient(argument: Argument, draft: Draft, model: Model) -> bool:
@@ -67,7 +67,7 @@ def _has_gradient(argument: Argument, draft: Draft, model: Model) -> bool:
     if draft.wanted.derivative is not None:
         return argument.name in draft.wanted.derivative.arguments
     votes = Counter(
-        formula.kind != _NONE
+        formula.kind != NO_GRADIENT
         for derivative in model.derivatives.values()
         for formula in derivative.backward
         if argument.name in formula.targets

@@ -59,21 +59,27 @@ class Draft:
         is_pointwise = op is not None and op.family == self.family == "pointwise" and op.kind == self.schema.kind
         return op if is_pointwise and len(self.schema.returns) == 1 else None
 
+    @property
+    def relative_of_rules(self) -> Op | None:
+        """The relative whose rules, dtypes and variants can be expected to fit."""
+        return self.twin or self.pointwise_relative
+
 
 def make_draft(wanted: Wanted, request: Request, model: Model, problems: Problems) -> Draft:
     """The choices for one op; raises InvalidInput when ``request`` names an op or a family that does not exist."""
     _check_family(request, model, problems)
     profile, name = _profile(wanted, request), _free_name(wanted.schema, model)
+    composite = _is_composite(wanted, request)
     if request.after is not None:
         op = _named(request.after, model, problems)
         family, reason = request.family or op.family, "as the op that it goes after"
-        return Draft(wanted, closest(profile, model, [op]), family, reason, profile.is_composite, name, model.project)
+        return Draft(wanted, closest(profile, model, [op]), family, reason, composite, name, model.project)
     listed = [op for op in entries(model) if request.family in (None, op.family)]
     family, reason = _family(wanted, closest(profile, model, listed), model)
     if request.family is not None:
         family, reason = request.family, "as asked for"
     members = [op for op in listed if op.family == family]
-    return Draft(wanted, closest(profile, model, members), family, reason, profile.is_composite, name, model.project)
+    return Draft(wanted, closest(profile, model, members), family, reason, composite, name, model.project)
 
 
 def _profile(wanted: Wanted, request: Request) -> Profile:
@@ -81,11 +87,18 @@ def _profile(wanted: Wanted, request: Request) -> Profile:
     function, derivative = wanted.function, wanted.derivative
     is_sparse = "sparse" in wanted.schema.base.split("_")
     if function is None:
-        return Profile(wanted.schema, is_composite=bool(request.composite), is_sparse=is_sparse)
-    is_composite = function.is_composite if request.composite is None else request.composite
+        return Profile(wanted.schema, is_composite=None if request.composite else False, is_sparse=is_sparse)
+    is_composite = _is_composite(wanted, request)
     is_differentiable = is_composite or derivative is not None and all(derivative.outputs[:1])
     tags, module = frozenset(function.tags), function.python_module
     return Profile(wanted.schema, tags, module, is_composite, is_differentiable, is_sparse)
+
+
+def _is_composite(wanted: Wanted, request: Request) -> bool:
+    """As asked for, or else as in PyTorch."""
+    if request.composite is not None:
+        return request.composite
+    return wanted.function is not None and wanted.function.is_composite
 
 
 def _free_name(schema: FunctionSchema, model: Model) -> str:
@@ -123,5 +136,5 @@ def _family(wanted: Wanted, relative: Relative | None, model: Model) -> tuple[st
     if prefix in _PREFIXES.intersection(families):
         return prefix, f"its name starts with {prefix}"
     if relative is not None:
-        return relative.op.family, f"as {relative.op.name}, the op that is most like it"
+        return relative.op.family, f"as {relative.op.name}, the op that is most like it: check it"
     return families[0], "a guess: there is no op to compare with"

@@ -9,15 +9,15 @@ from .by_hand import composite_function, new_composite_file, sample_generator
 from .draft import Draft
 from .files import Files
 from .insertion import Insertion, after_entry, after_heading, appended, at_end
-from .op_entry import Line, entry_text
+from .op_entry import Line, entry_text, like
 from .relatives import entries
 
 
 def add_op(files: Files, lines: list[Line], draft: Draft, model: Model) -> None:
     """The entry in ops.yaml: below the relative, or at the head of the family, or at the end."""
     places = {op.name: op.location.line for op in entries(model)}
-    relative = draft.relative_op
-    _insert(files, model.project.ops, entry_text(lines), places, relative.name if relative else None, draft.family)
+    above = _above(draft, model)
+    _insert(files, model.project.ops, entry_text(lines), places, above[-1].name if above else None, draft.family)
 
 
 def add_derivative(files: Files, lines: list[Line], draft: Draft, model: Model) -> None:
@@ -28,13 +28,20 @@ def add_derivative(files: Files, lines: list[Line], draft: Draft, model: Model) 
 
 
 def _last_with_derivative(draft: Draft, model: Model) -> Op | None:
-    """The relative, or the op closest above it in the family, that has a derivative."""
+    """The op that the new one goes below, or the closest above it in the family, that has a derivative."""
+    return next((op for op in reversed(_above(draft, model)) if op.name in model.derivatives), None)
+
+
+def _above(draft: Draft, model: Model) -> list[Op]:
+    """The ops of the family down to the relative and those of its overloads that follow it: they stay together."""
     relative = draft.relative_op
     if relative is None:
-        return None
+        return []
     members = [op for op in entries(model) if op.family == relative.family]
-    above = members[: members.index(relative) + 1]
-    return next((op for op in reversed(above) if op.name in model.derivatives), None)
+    end = members.index(relative) + 1
+    while end < len(members) and members[end].schema.base == relative.schema.base:
+        end += 1
+    return members[:end]
 
 
 def _insert(files: Files, file: str, entry: str, places: dict[str, int], above: str | None, family: str) -> None:
@@ -58,7 +65,7 @@ def add_samples(files: Files, draft: Draft, model: Model) -> tuple[Line | None, 
     if rule.names is None:
         return None, None
     if twin is not None and twin.samples is not None:
-        return Line("samples", twin.samples, f"as {twin.name}: check it"), None
+        return Line("samples", twin.samples, like(twin)), None
     if name in rule.names:
         return Line("samples", name, f"{rule.file} has a generator of that name"), None
     text = files.read(rule.file) or ""

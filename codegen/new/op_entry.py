@@ -9,13 +9,18 @@ from dataclasses import dataclass
 import yaml
 
 from ..keys import DTYPES, OP_KEYS, TAGS
-from ..model import FunctionSchema
+from ..model import FunctionSchema, Op
 from ..variants import inplace_schema, out_schema
 from .draft import Draft
 
 _TENSOR_OPTIONS = ("dtype", "layout", "device", "pin_memory")
 _MODULES = next(key.values for key in OP_KEYS if key.name == "python_module")
 _PYTORCH = "as in PyTorch"
+
+
+def like(op: Op) -> str:
+    """The reason for what is taken from another op, which may be another kind of op after all."""
+    return f"as {op.name}: check it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ def _general(draft: Draft) -> Iterator[Line]:
     yield from _variants(draft)
     yield from _derived(draft)
     yield from _tags(draft)
+    if draft.wanted.names and not draft.wanted.is_of_pytorch:
+        yield Line("divergence", "PyTorch has no such op", "say why mindtorch has it")
 
 
 def _variants(draft: Draft) -> Iterator[Line]:
@@ -82,7 +89,7 @@ def _python_module(draft: Draft) -> tuple[str | None, str]:
     function, twin = draft.wanted.function, draft.twin
     if function is not None:
         return function.python_module if function.python_module in _MODULES else None, _PYTORCH
-    return twin.python_module if twin else None, f"as {twin.name}" if twin else ""
+    return (twin.python_module, like(twin)) if twin else (None, "")
 
 
 def _python_forms(draft: Draft) -> tuple[tuple[str, ...], str]:
@@ -91,7 +98,7 @@ def _python_forms(draft: Draft) -> tuple[tuple[str, ...], str]:
     if function is not None:
         return tuple(word for word in ("function", "method") if word in function.variants), _PYTORCH
     if twin is not None:
-        return tuple(word for word in ("function", "method") if word in twin.variants), f"as {twin.name}"
+        return tuple(word for word in ("function", "method") if word in twin.variants), like(twin)
     if target is not None and target.type.is_tensor:
         return ("function", "method"), "it has a tensor 'self'"
     return ("function",), ""
@@ -99,13 +106,15 @@ def _python_forms(draft: Draft) -> tuple[tuple[str, ...], str]:
 
 def _derived(draft: Draft) -> Iterator[Line]:
     """The in-place and out= variants: derived where their schemas follow the rule, otherwise written out."""
-    schema, wanted = draft.schema, draft.wanted
-    if schema.kind != "functional":
+    wanted = draft.wanted
+    if draft.schema.kind != "functional":
         return
     if wanted.function is None:
-        yield from _derived_as_relative(draft)
+        words, reason = _derived_names(draft)
+        if words:
+            yield Line("autogen", ", ".join(words), reason)
         return
-    by_rule = {"inplace": inplace_schema(schema, schema.location), "out": out_schema(schema, schema.location)}
+    by_rule = _by_rule(draft.schema)
     given = {"inplace": wanted.inplace, "out": wanted.out}
     autogen = [key for key, variant in given.items() if variant and str(variant) == str(by_rule[key])]
     if autogen:
@@ -115,13 +124,21 @@ def _derived(draft: Draft) -> Iterator[Line]:
             yield Line(key, scalar(str(variant)), "PyTorch's schema, which does not follow the rule")
 
 
-def _derived_as_relative(draft: Draft) -> Iterator[Line]:
-    relative = draft.twin
-    words = [word for word in ("inplace", "out") if relative and (word in relative.autogen or getattr(relative, word))]
-    target = draft.schema.self_argument
-    possible = [word for word in words if word == "out" or target is not None and target.type.holds_tensors]
-    if possible and relative:
-        yield Line("autogen", ", ".join(possible), f"as {relative.name}")
+def _by_rule(schema: FunctionSchema) -> dict[str, FunctionSchema | None]:
+    return {"inplace": inplace_schema(schema, schema.location), "out": out_schema(schema, schema.location)}
+
+
+def _derived_names(draft: Draft) -> tuple[list[str], str]:
+    """What to derive when only names are known: what PyTorch's list has, or for an op that is new, the relative."""
+    wanted, relative = draft.wanted, draft.relative_of_rules
+    possible = {key: variant.full_name for key, variant in _by_rule(draft.schema).items() if variant is not None}
+    if not all(result.type.holds_tensors for result in draft.schema.returns):
+        return [], ""
+    if wanted.is_of_pytorch:
+        return [key for key, name in possible.items() if name in wanted.names], _PYTORCH
+    if relative is None:
+        return [], ""
+    return [key for key in possible if key in relative.autogen or getattr(relative, key)], like(relative)
 
 
 def _tags(draft: Draft) -> Iterator[Line]:
@@ -129,7 +146,7 @@ def _tags(draft: Draft) -> Iterator[Line]:
     if function is not None:
         tags, reason = [tag for tag in TAGS if tag in function.tags], _PYTORCH
     elif relative is not None and "pointwise" in relative.tags:
-        tags, reason = ["pointwise"], f"as {relative.name}"
+        tags, reason = ["pointwise"], like(relative)
     else:
         tags, reason = [], ""
     if tags:
@@ -140,23 +157,23 @@ def _tags(draft: Draft) -> Iterator[Line]:
 
 
 def _rules(draft: Draft) -> Iterator[Line]:
-    schema, twin = draft.schema, draft.twin
+    schema, rules = draft.schema, draft.relative_of_rules
     if all(schema.argument(name) for name in _TENSOR_OPTIONS) and not schema.tensor_arguments:
         yield Line("factory", "true", "it makes a tensor from nothing")
-    if twin is not None:
-        numbers = [name for name in twin.numbers if (found := schema.argument(name)) and found.type.is_tensor]
+    if rules is not None:
+        numbers = [name for name in rules.numbers if (found := schema.argument(name)) and found.type.is_tensor]
         if numbers:
-            yield Line("numbers", ", ".join(numbers), f"as {twin.name}")
-        if twin.dtypes != DTYPES[0]:
-            yield Line("dtypes", twin.dtypes, f"as {twin.name}: check it")
+            yield Line("numbers", ", ".join(numbers), like(rules))
+        if rules.dtypes != DTYPES[0]:
+            yield Line("dtypes", rules.dtypes, like(rules))
     if draft.is_composite:
         return
     yield from _view(schema)
-    rules = twin or draft.pointwise_relative
-    for key in ("promotion", "shape"):
-        value = getattr(rules, key) if rules is not None else None
-        if rules is not None and value is not None:
-            yield Line(key, value, f"as {rules.name}: check it")
+    if rules is None:
+        return
+    for key, value in (("promotion", rules.promotion), ("shape", rules.shape)):
+        if value is not None:
+            yield Line(key, value, like(rules))
 
 
 def _view(schema: FunctionSchema) -> Iterator[Line]:

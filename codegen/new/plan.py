@@ -13,7 +13,7 @@ from .draft import Draft, Request, make_draft
 from .edits import add_composite, add_derivative, add_op, add_samples
 from .files import Files
 from .op_entry import Line, op_lines
-from .torch_facts import TorchFacts
+from .torch_facts import TorchFacts, find_names
 from .wanted import START, Wanted, read_wanted
 
 
@@ -52,7 +52,8 @@ def make_plan(root: Path, request: Request, facts: TorchFacts | None) -> Plan:
     model = load(root)
     files = Files(root)
     problems = Problems()
-    wanted = read_wanted(request.text, facts, problems)
+    own = not model.project.is_library
+    wanted = read_wanted(request.text, facts, problems, names=find_names(root), own=own)
     problems.raise_if_any()
     listed = [model.ops[each.schema.full_name] for each in wanted if each.schema.full_name in model.ops]
     new = [each for each in wanted if each.schema.full_name not in model.ops]

@@ -11,22 +11,26 @@ from ..model import FunctionSchema, Model, Op
 # Words in a name that tell what kind of op it is.
 _TELLING = frozenset("fft linalg special foreach index backward loss like sparse conv pool copy".split())
 _TELLING_TAGS = frozenset(("pointwise", "reduction", "nondeterministic_seeded"))
+_SHORTEST_STEM = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
     """What is compared of two ops.
 
-    ``tags``    PyTorch's tags; None when they are not known
-    ``module``  the Python module in which the op appears; None for the top one
+    ``tags``          PyTorch's tags; None when they are not known
+    ``module``        the Python module in which the op appears; None for the top one
+    ``is_composite``  None when that says nothing about the op: any op can be written in others
+    ``is_special``    it has rules or a form that few ops have
     """
 
     schema: FunctionSchema
     tags: frozenset[str] | None = None
     module: str | None = None
-    is_composite: bool = False
+    is_composite: bool | None = False
     is_differentiable: bool = True
     is_sparse: bool = False
+    is_special: bool = False
 
     @property
     def types(self) -> list[str]:
@@ -60,9 +64,7 @@ def entries(model: Model) -> list[Op]:
 
 def closest(new: Profile, model: Model, candidates: Iterable[Op]) -> Relative | None:
     """The candidate that is most like the new op."""
-    op = max(
-        candidates, key=lambda candidate: _score(new, profile_of(candidate, model), candidate.hidden), default=None
-    )
+    op = max(candidates, key=lambda each: _score(new, profile_of(each, model), each.hidden), default=None)
     if op is None:
         return None
     found = profile_of(op, model)
@@ -72,27 +74,46 @@ def closest(new: Profile, model: Model, candidates: Iterable[Op]) -> Relative | 
 def profile_of(op: Op, model: Model) -> Profile:
     derivative = model.derivatives.get(op.name)
     is_differentiable = op.is_composite or derivative is not None and bool(derivative.edges)
-    is_sparse = op.family == "sparse"
-    return Profile(op.schema, frozenset(op.tags), op.python_module, op.is_composite, is_differentiable, is_sparse)
+    return Profile(
+        op.schema,
+        frozenset(op.tags),
+        op.python_module,
+        op.is_composite,
+        is_differentiable,
+        is_sparse=op.family == "sparse",
+        is_special=bool(op.operators) or op.kind == "functional" and not op.is_function,
+    )
 
 
 def _score(new: Profile, listed: Profile, hidden: bool) -> float:
-    """How alike two ops are. Types count most, then what the name and PyTorch's tags tell."""
+    """How alike two ops are. Types count most, then what the name and PyTorch's tags tell.
+
+    Ops with a Python operator, and those that are only methods, are unlike most: they come last among equals.
+    """
     return (
         4 * (new.results == listed.results)
         + 4 * _ratio(new.types, listed.types)
         + 2 * _ratio(new.names, listed.names)
-        + 2 * _ratio(new.schema.base, listed.schema.base)
+        + 2 * _likeness(new.schema.base, listed.schema.base)
         + 1 * (new.schema.overload == listed.schema.overload)
         + 3 * len(new.words & listed.words & _TELLING)
         + 4 * (new.schema.kind == listed.schema.kind)
         + 3 * (new.tags is not None and new.tags & _TELLING_TAGS == (listed.tags or set()) & _TELLING_TAGS)
         + 2 * (new.module == listed.module)
         + 3 * (new.is_differentiable == listed.is_differentiable)
-        + 4 * (new.is_composite == listed.is_composite)
+        + 2 * (new.is_composite in (None, listed.is_composite))
         + 4 * (new.is_sparse == listed.is_sparse)
+        - 1 * listed.is_special
         - 3 * hidden
     )
+
+
+def _likeness(left: str, right: str) -> float:
+    """How alike two names are; one that ends the other says what kind of op it is: `median` in `nanmedian`."""
+    shorter, longer = sorted((left.strip("_"), right.strip("_")), key=len)
+    if len(shorter) >= _SHORTEST_STEM and longer.endswith(shorter):
+        return 1.0
+    return _ratio(left, right)
 
 
 def _ratio(left: str | list[str], right: str | list[str]) -> float:

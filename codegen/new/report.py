@@ -8,7 +8,7 @@ from difflib import unified_diff
 from ..emit.stubs import is_written, kernel_parameters
 from ..kernels import expected_parameters
 from ..model import Location, Op
-from .derivative_entry import TO_WRITE
+from .derivative_entry import NO_GRADIENT, TO_WRITE
 from .op_entry import Line
 from .plan import Added, Plan
 
@@ -58,7 +58,8 @@ def _tasks(plan: Plan, added: Added, op: Op) -> Iterator[str]:
     formulas = [line.key for line in added.derivative_lines if line.value == TO_WRITE]
     derivative = plan.derivative(added)
     if derivative is not None:
-        yield f"{derivative.location.file}: the formulas of {', '.join(formulas)} (or leave {TO_WRITE})"
+        names = ", ".join(formulas)
+        yield f"{derivative.location.file}: the formulas of {names} ({NO_GRADIENT} where there is none)"
     yield f"{op.location.file}: check the lines that are guesses"
 
 

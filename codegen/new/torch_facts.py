@@ -1,4 +1,7 @@
-"""What PyTorch says about an op, read from the YAML files that its wheel carries. PyTorch itself is never imported."""
+"""What PyTorch says about an op, read from the YAML files that its wheel carries. PyTorch itself is never imported.
+
+Where it is not installed, the list of its schemas' names in this repository tells which variants an op has.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import yaml
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FUNCTIONS = "packaged/ATen/native/native_functions.yaml"
 _DERIVATIVES = "packaged/autograd/derivatives.yaml"
+_NAMES = "docs/builder/pytorch_ops.txt"
 _COMPOSITE = "CompositeImplicitAutograd"
 _NO_ARGUMENTS = ("name", "dispatch", "output_differentiability", "output_differentiability_conditions", "result")
 
@@ -65,6 +69,13 @@ def find_facts() -> TorchFacts | None:
         functions.setdefault(function.base, []).append(function)
     derivatives = {entry["name"]: _derivative(entry) for entry in _entries(root / _DERIVATIVES)}
     return TorchFacts({base: tuple(found) for base, found in functions.items()}, derivatives)
+
+
+def find_names(root: Path) -> frozenset[str]:
+    """The full names of PyTorch's schemas; none where there is no list of them."""
+    path = root / _NAMES
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return frozenset(line.split()[0] for line in lines if line.strip() and not line.startswith("#"))
 
 
 def _entries(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,9 +1,12 @@
-"""What is asked for: a schema string, or the name of an op of PyTorch."""
+"""What is asked for: a schema string, or the name of an op of PyTorch.
+
+The schema of an op of PyTorch is as good as its name: variants and tags are PyTorch's either way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import Problems, did_you_mean
 from ..model import FunctionSchema, Location
@@ -19,22 +22,44 @@ _SCHEMA_HINT = "give the schema instead: new 'name(Tensor self) -> Tensor'"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An op to add, with the variants and the facts that PyTorch has; ``function`` is None without PyTorch's help."""
+    """An op to add, with the variants and the facts that PyTorch has; ``function`` is None without PyTorch's help.
+
+    ``names`` are those of PyTorch's schemas, if a list of them is at hand: then at least its variants are known.
+    """
 
     schema: FunctionSchema
     inplace: FunctionSchema | None = None
     out: FunctionSchema | None = None
     function: TorchFunction | None = None
     derivative: TorchDerivative | None = None
+    names: frozenset[str] = frozenset()
+
+    @property
+    def is_of_pytorch(self) -> bool:
+        return self.function is not None or self.schema.full_name in self.names
 
 
-def read_wanted(text: str, facts: TorchFacts | None, problems: Problems) -> list[Wanted]:
-    """The ops that ``text`` stands for: one for a schema, one per overload for a name."""
+def read_wanted(
+    text: str, facts: TorchFacts | None, problems: Problems, *, names: frozenset[str] = frozenset(), own: bool = False
+) -> list[Wanted]:
+    """The ops that ``text`` stands for: one for a schema, one per overload for a name.
+
+    ``own`` is for packages, where a schema is that of an op of theirs even if PyTorch has one of that name.
+    """
     problems.know(COMMAND_LINE, text)
-    if "(" in text:
-        schema = read_schema(_without_namespace(text), problems)
-        return [Wanted(schema)] if schema else []
-    return _of_torch(text, facts, problems)
+    if "(" not in text:
+        return _of_torch(text, facts, problems)
+    schema = read_schema(_without_namespace(text), problems)
+    if schema is None:
+        return []
+    return [Wanted(schema) if own else _known(schema, facts, names)]
+
+
+def _known(schema: FunctionSchema, facts: TorchFacts | None, names: frozenset[str]) -> Wanted:
+    """An op given by its schema, with what is known of it if PyTorch has it."""
+    listed = _grouped(facts.functions.get(schema.base, ()), facts) if facts else ()
+    found = next((each for each in listed if str(each.schema) == str(schema)), None)
+    return replace(found, schema=schema) if found else Wanted(schema, names=names)
 
 
 def _without_namespace(text: str) -> Scalar:

@@ -3,6 +3,7 @@
 The tests of the comparison and those of the formats share the table.
 """
 
+from tests.codegen.diff_code_cases import CODE_CASES
 from tests.codegen.diff_history_cases import HISTORY_CASES
 from tests.codegen.diff_other_cases import OTHER_CASES
 from tests.codegen.diff_project import DiffCase, case_report
@@ -10,4 +11,4 @@ from tests.codegen.diff_schema_cases import SCHEMA_CASES
 
 __all__ = ["CASES", "DiffCase", "case_report"]
 
-CASES = (*SCHEMA_CASES, *OTHER_CASES, *HISTORY_CASES)
+CASES = (*SCHEMA_CASES, *OTHER_CASES, *HISTORY_CASES, *CODE_CASES)

@@ -2,6 +2,8 @@
 
 from tests.codegen.diff_project import EXP, EXP_DERIVATIVE, SELECT, DiffCase
 
+_OTHER_SELECT = "\n- func: select(Tensor self, str name) -> Tensor\n  family: view\n  composite: select_name\n"
+
 OTHER_CASES = (
     DiffCase(
         "P001",
@@ -81,16 +83,42 @@ OTHER_CASES = (
         "P025",
         "exp",
         "the op has no Python signature of its own any more",
-        caller="`x.exp()` works only if another overload takes it",
+        caller="`x.exp()` stops working",
         edits=((EXP, EXP + "  python: hidden\n"),),
+    ),
+    DiffCase(
+        "P025",
+        "select.int",
+        "the op has no Python signature of its own any more",
+        caller="`x.select(0, 2)` stops working, unless another overload takes it (`select`)",
+        old_edits=((EXP, EXP + _OTHER_SELECT),),
+        edits=((EXP, EXP + _OTHER_SELECT), ("  view: single\n", "  view: single\n  python: hidden\n")),
+        note="one of several overloads",
     ),
     DiffCase("P026", "round.decimals", "the op has a Python signature of its own", edits=(("  python: hidden\n", ""),)),
     DiffCase(
         "P030",
         "mul_.Tensor",
         "the operator `__imul__` is no longer this op",
-        caller="`x *= y` stops working",
+        caller="`x *= y` makes a new tensor: it wrote to `x`",
         edits=(("__mul__, __imul__", "__mul__"),),
+    ),
+    DiffCase(
+        "P030",
+        "mul.Tensor",
+        "the operator `__mul__` is no longer this op",
+        caller="`x * y` now calls `exp`",
+        edits=(("__mul__, __imul__", "__imul__"), (EXP, EXP + "  operators: __mul__\n")),
+        reported=("mul.Tensor P030", "exp P031"),
+        note="taken by another op",
+    ),
+    DiffCase(
+        "P030",
+        "mul.Tensor",
+        "the operator `__mul__` is no longer this op",
+        caller="`x * y` stops working",
+        edits=(("__mul__, __imul__", "__imul__"),),
+        note="not in place",
     ),
     DiffCase(
         "P031", "exp", "the operator `__invert__` calls this op", edits=((EXP, EXP + "  operators: __invert__\n"),)
@@ -196,7 +224,7 @@ OTHER_CASES = (
         "D021",
         "mul.Tensor",
         "`result` has no forward-mode formula any more",
-        caller="`torch.func.jvp` and `forward_ad` of `x.mul(other)` stop working",
+        caller="forward mode (`torch.autograd.forward_ad`) of `x.mul(other)` stops working",
         edits=(("  result: self_t * other_p + other_t * self_p\n", ""),),
     ),
     DiffCase(
@@ -262,7 +290,7 @@ OTHER_CASES = (
     DiffCase(
         "M005",
         "mul.Tensor",
-        "`other` is kept for the gradient of `self` and `other`, it was for the gradient of `self`",
+        "`other` is kept for the gradients of `self` and `other`, it was for the gradient of `self`",
         edits=(("  other: grad * self\n", "  other: grad * self * other\n"),),
         reported=("mul.Tensor D012 M005",),
     ),
@@ -364,7 +392,16 @@ OTHER_CASES = (
         "mul.Tensor",
         "the CPU kernel is gone",
         caller="`x.mul(other)` on CPU stops working",
+        remedy="write `mul` in mindtorch/backends/cpu/pointwise.py",
         edits=(("def mul(input, other, out=None): ...", ""),),
+    ),
+    DiffCase(
+        "B001",
+        "mul.Tensor",
+        "the CPU kernel is gone",
+        caller="`x.mul(other)` on CPU stops working",
+        edits=(("dispatch: {CPU: mul, NPU: mul}", "dispatch: {NPU: mul}"),),
+        note="and its word",
     ),
     DiffCase(
         "B002",

@@ -121,6 +121,7 @@ EXP = """- func: exp(Tensor self) -> Tensor
   variants: function, method
   dispatch: {CPU: exp}
 """
+EXP_KERNEL = "def exp(input): ..."
 EXP_DERIVATIVE = """- name: exp(Tensor self) -> Tensor
   self: not_implemented
 """
@@ -133,6 +134,7 @@ class DiffCase:
 
     ``edits``      what stands in the input files before and after
     ``old_edits``  the same for the state before the change
+    ``source``     a file of hand-written code, and what is in it before and after
     ``snapshots``  instead: the one schema of two snapshots, where ops.yaml does not allow such schemas
     ``remedy``     None for the rule's own
     ``reported``   every op that is reported, with the codes of its findings; () if there is only the one finding
@@ -145,6 +147,7 @@ class DiffCase:
     remedy: str | None = None
     edits: tuple[tuple[str, str], ...] = ()
     old_edits: tuple[tuple[str, str], ...] = ()
+    source: tuple[str, ...] = ()
     snapshots: tuple[str, ...] = ()
     reported: tuple[str, ...] = ()
     note: str = ""
@@ -169,23 +172,24 @@ def _snapshots(case, folder):
 
 
 def _projects(case, folder):
-    return state_of("v0.1.0", _project(case.old_edits)), state_of(
-        "the working tree", load(write_case(folder, case.edits))
-    )
+    file, before, after = case.source or ("", "", "")
+    old, new = _project(case.old_edits, file, before), load(write_case(folder, case.edits, file, after))
+    return state_of("v0.1.0", old), state_of("the working tree", new)
 
 
 @cache
-def _project(edits):
+def _project(edits, file, code):
     """The project before a change; most cases share it."""
     with TemporaryDirectory() as folder:
-        return load(write_case(Path(folder), edits))
+        return load(write_case(Path(folder), edits, file, code))
 
 
-def write_case(root: Path, edits: tuple[tuple[str, str], ...] = ()) -> Path:
-    """The project with some texts replaced, wherever they stand."""
+def write_case(root: Path, edits: tuple[tuple[str, str], ...] = (), file: str = "", code: str = "") -> Path:
+    """The project with some texts replaced, wherever they stand, and perhaps another file."""
     texts = [OPS, DERIVATIVES, POINTWISE]
     for before, after in edits:
         assert any(before in text for text in texts), before
         texts = [text.replace(before, after) for text in texts]
     ops, derivatives, pointwise = texts
-    return write_project(root, ops, derivatives, mindtorch__backends__cpu__pointwise=pointwise)
+    others = {file.removesuffix(".py").replace("/", "__"): code} if file else {}
+    return write_project(root, ops, derivatives, **{"mindtorch__backends__cpu__pointwise": pointwise} | others)

@@ -1,6 +1,18 @@
 """Changes of schemas: a case and more for every S rule of the schema diff."""
 
-from tests.codegen.diff_project import EXP, EXP_DERIVATIVE, DiffCase
+from tests.codegen.diff_project import EXP, EXP_DERIVATIVE, EXP_KERNEL, DiffCase
+
+
+def log_with(gradient):
+    """The edits that add an op of that gradient."""
+    log = "- func: log(Tensor self) -> Tensor\n  family: pointwise\n  dispatch: {CPU: log, NPU: log}\n"
+    derivative = f"- name: log(Tensor self) -> Tensor\n  self: {gradient}\n"
+    return (
+        (EXP, f"{EXP}\n{log}"),
+        (EXP_DERIVATIVE, f"{EXP_DERIVATIVE}\n{derivative}"),
+        (EXP_KERNEL, f"{EXP_KERNEL}\n\n\ndef log(input): ..."),
+    )
+
 
 SCHEMA_CASES = (
     DiffCase(
@@ -25,8 +37,50 @@ SCHEMA_CASES = (
     DiffCase(
         "S002",
         "log",
-        "the op is added",
+        "the op is added: not differentiable, with kernels for CPU (to be written)",
         edits=((EXP, EXP + "\n- func: log(Tensor self) -> Tensor\n  family: pointwise\n  dispatch: {CPU: log}\n"),),
+    ),
+    DiffCase(
+        "S002",
+        "squared",
+        "the op is added: it is written in other ops",
+        edits=(
+            (
+                EXP,
+                EXP + "\n- func: squared(Tensor self, int by) -> Tensor\n  family: pointwise\n  composite: squared\n",
+            ),
+        ),
+        note="composite",
+    ),
+    DiffCase(
+        "S002",
+        "log",
+        "the op is added: differentiable, with kernels for CPU, NPU (to be written)",
+        edits=log_with("grad / self"),
+        note="with a gradient",
+    ),
+    DiffCase(
+        "S002",
+        "log",
+        "the op is added: differentiable (formulas to be written), with kernels for CPU, NPU (to be written)",
+        edits=log_with("not_implemented"),
+        note="with a gradient to be written",
+    ),
+    DiffCase(
+        "S002",
+        "exp_",
+        "the op is added: a form of `exp`",
+        edits=((EXP, EXP + "  autogen: inplace\n"), (EXP_KERNEL, "def exp(input, out=None): ...")),
+        reported=("exp B030", "exp_ S002"),
+        note="a variant",
+    ),
+    DiffCase(
+        "S003",
+        "square",
+        "the op is now called `power_of_two`",
+        caller="`torch.square(x)` stops working: it is `torch.power_of_two(x)`",
+        edits=(("- func: square(", "- func: power_of_two("),),
+        note="a name that is quite another",
     ),
     DiffCase(
         "S003",
@@ -86,7 +140,7 @@ SCHEMA_CASES = (
         "S016",
         "select.int",
         "the arguments `dim, index` are now in the order `index, dim`",
-        caller="`x.select(0, 2)` now gives its arguments another meaning",
+        caller="`x.select(0, 2)` now passes `index` where it passed `dim`",
         edits=(("int dim, int index", "int index, int dim"),),
     ),
     DiffCase(
@@ -102,6 +156,20 @@ SCHEMA_CASES = (
         "argument `dim` is now called `axis`",
         caller="`x.sum(dim=0)` by keyword stops working",
         edits=(("sum.dim(Tensor self, int[1] dim", "sum.dim(Tensor self, int[1] axis"),),
+    ),
+    DiffCase(
+        "S018",
+        "max.dim",
+        "argument `keepdim` is now called `keep`",
+        caller="`torch.max(x, 0, keepdim=True)` by keyword stops working, and so does NumPy's spelling `keepdims=`",
+        edits=(
+            ("max.dim(Tensor self, int dim, bool keepdim=False)", "max.dim(Tensor self, int dim, bool keep=False)"),
+            ("max.out(Tensor self, int dim, bool keepdim=False", "max.out(Tensor self, int dim, bool keep=False"),
+            ("indices.shape, keepdim)", "indices.shape, keep)"),
+            ("when: keepdim", "when: keep"),
+        ),
+        reported=("max.dim S018", "max.out S018"),
+        note="with a spelling of NumPy's",
     ),
     DiffCase(
         "S018",
@@ -238,7 +306,7 @@ SCHEMA_CASES = (
     DiffCase(
         "S053",
         "max.dim",
-        "result 0 is now `largest`, it was `values`",
+        "result 0 is now called `largest`, it was called `values`",
         caller="`torch.max(x, 0).values` stops working",
         edits=(("values", "largest"),),
         reported=("max.dim S053", "max.out S018 S053 P001"),
@@ -246,7 +314,7 @@ SCHEMA_CASES = (
     DiffCase(
         "S053",
         "exp",
-        "the result is now `power`, it was without a name",
+        "the result is now called `power`, it had no name",
         edits=(("exp(Tensor self) -> Tensor", "exp(Tensor self) -> Tensor power"),),
         reported=("exp S053 P001",),
         note="a single result",
@@ -267,7 +335,7 @@ SCHEMA_CASES = (
     DiffCase(
         "S060",
         "select.int",
-        "argument `self` is annotated `(b)`, it was `(a)`",
+        "argument `self` has the alias annotation `(b)`, it had `(a)`",
         edits=(
             (
                 "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
@@ -279,7 +347,7 @@ SCHEMA_CASES = (
     DiffCase(
         "S061",
         "select.int",
-        "the result is annotated not at all, it was `(a)`",
+        "the result loses the alias annotation `(a)`",
         edits=(
             (
                 "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
@@ -292,7 +360,7 @@ SCHEMA_CASES = (
     DiffCase(
         "S062",
         "pick",
-        "argument `self` is annotated `(b|a)`, it was `(a|b)`",
+        "argument `self` has the alias annotation `(b|a)`, it had `(a|b)`",
         snapshots=("pick(Tensor(a|b) self) -> Tensor(a)", "pick(Tensor(b|a) self) -> Tensor(a)"),
     ),
     DiffCase(
@@ -328,7 +396,7 @@ SCHEMA_CASES = (
         "S073",
         "top.out",
         "the arguments `values, indices` are now in the order `indices, values`",
-        caller="`torch.top(x, out=(values, indices))` now gives its arguments another meaning",
+        caller="`torch.top(x, out=(values, indices))` now passes `indices` where it passed `values`",
         snapshots=(
             "top.out(Tensor self, *, Tensor(a!) values, Tensor(b!) indices) -> Tensor(a!)",
             "top.out(Tensor self, *, Tensor(b!) indices, Tensor(a!) values) -> Tensor(a!)",

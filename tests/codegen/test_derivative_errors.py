@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.codegen.project import Case, check_case, write_project
+from tests.codegen.project import DERIVATIVES, OPS, Case, check_case, diagnostics, write_project
 
 CASES = (
     Case(
@@ -330,3 +330,25 @@ CASES = (
 def test_broken_rule(case, tmp_path):
     write_project(tmp_path, derivatives=case.text)
     check_case(case, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("argument", "hints"),
+    [
+        (
+            "other",
+            [
+                "write mul.Tensor(Tensor self, Tensor values) -> Tensor",
+                "the argument is called 'values' now",
+                "the argument is called 'values' now",
+            ],
+        ),
+        ("self", ["write mul.Tensor(Tensor values, Tensor other) -> Tensor", "the argument is called 'values' now"]),
+    ],
+)
+def test_a_renamed_argument_is_recognised(tmp_path, argument, hints):
+    ops = OPS.replace(
+        "mul.Tensor(Tensor self, Tensor other)", "mul.Tensor(Tensor self, Tensor other)".replace(argument, "values")
+    )
+    write_project(tmp_path, ops.replace("  variants: function, method\n  autogen: inplace, out\n", ""), DERIVATIVES)
+    assert [found.hint for found in diagnostics(tmp_path) if "values" in found.hint][: len(hints)] == hints

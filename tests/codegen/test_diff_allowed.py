@@ -79,10 +79,20 @@ def test_an_entry_for_another_rule_covers_nothing(states, tmp_path):
     )
 
 
+def test_an_entry_for_a_misspelt_op_says_what_was_meant(states, tmp_path):
+    hints = {
+        "mul.Tensr": "help: did you mean 'mul.Tensor'?",
+        "frobnicate": "help: there is no op 'frobnicate'",
+    }
+    for name, hint in hints.items():
+        (error,) = report(states, tmp_path, RENAME.replace("mul.Tensor", name)).list_errors
+        assert error.endswith(hint)
+
+
 def test_an_expired_entry_covers_nothing_and_is_an_error(states, tmp_path):
     found = report(states, tmp_path, RENAME, today=date(2026, 7, 2))
     assert found.list_errors == (
-        "schemas/allowed.yaml:1:3: error[E122] the entry for S018 of mul.Tensor expired on 2026-07-01\n"
+        "schemas/allowed.yaml:1:3: error[E122] the entry for S018 of mul.Tensor has expired: it held until 2026-07-01\n"
         "help: undo the change, or give the entry another day and the reason for it",
     )
     assert all(finding.allowance is None for change in found.changes for finding in change.findings)
@@ -114,11 +124,16 @@ def test_an_error_in_the_list_is_a_break(states, tmp_path):
     [
         (RENAME.replace("S018", "S01B"), "schemas/allowed.yaml:2:9: error[E120] unknown rule 'S01B'"),
         (RENAME.replace("2026-07-01", "July"), "schemas/allowed.yaml:4:12: error[E121] 'July' is no day"),
+        (RENAME.replace("2026-07-01", "20260701"), "schemas/allowed.yaml:4:12: error[E121] '20260701' is no day"),
         (RENAME.replace("2026-07-01", "2026-02-30"), "schemas/allowed.yaml:4:12: error[E121] '2026-02-30' is no day"),
         (RENAME.replace("      reason: the name that NumPy has\n", ""), "error[E013] the entry has no 'reason'"),
         (
             RENAME.replace("the name that NumPy has", '""'),
             "schemas/allowed.yaml:3:11: error[E014] 'reason' must be a text",
+        ),
+        (
+            RENAME.replace("the name that NumPy has", "..."),
+            "schemas/allowed.yaml:3:11: error[E014] '...' is no reason",
         ),
         (RENAME.replace("expires", "expire"), "schemas/allowed.yaml:4:3: error[E012] unknown key 'expire'"),
         ("- mul", "schemas/allowed.yaml:1:3: error[E010] an entry must be a mapping"),

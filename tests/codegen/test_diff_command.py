@@ -143,6 +143,16 @@ def test_a_snapshot_is_not_overwritten_unless_asked_for(project, capsys):
     assert "is up to date" in capsys.readouterr().out
 
 
+def test_a_snapshot_that_cannot_be_written_is_named(project, capsys):
+    for path in (project / "schemas").iterdir():
+        path.unlink()
+    (project / "schemas").rmdir()
+    (project / "schemas").write_text("no folder")
+    capsys.readouterr()
+    assert main(["snapshot", "0.1.0"], project) == 3
+    assert capsys.readouterr().err == f"{project / 'schemas'}: File exists\n"
+
+
 def test_the_version_is_that_of_the_project(project, capsys):
     assert main(["snapshot"], project) == 3
     assert "is no version: say which" in capsys.readouterr().err

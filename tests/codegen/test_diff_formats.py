@@ -4,6 +4,7 @@ What every rule looks like in every format is in test_diff_golden.py; how the pa
 """
 
 import re
+from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.diff.formats import github, html, markdown
+from codegen.diff.formats import github, html, markdown, text
 from codegen.diff.report import Report
 from tests.codegen import reports
 
@@ -73,8 +74,25 @@ def test_a_comment_begins_with_its_marker_and_the_verdict(report, headline):
 def test_the_worst_comes_first():
     comment = markdown.render(reports.ordinary())
     rows = re.findall(r"^\| \S+ ([\w-]+) \| `(.*?)` \|", comment, re.MULTILINE)
-    assert [verdict for verdict, _ in rows] == ["breaking"] * 3 + ["forward-only"] + ["compatible"] * 3 + ["text"]
+    assert [verdict for verdict, _ in rows] == ["breaking"] * 3 + ["forward-only"] + ["allowed"] + [
+        "compatible"
+    ] * 2 + ["text"]
     assert comment.index("D100") < comment.index("M100"), "inside of an op, too"
+
+
+def test_allowed_breaks_are_counted_and_told_from_compatible_changes():
+    report = reports.ordinary()
+    assert report.allowed == 1
+    assert ", 1 allowed, " in markdown.render(report) and "(1 allowed); " in text.render(report)
+    assert "🟡 allowed" in markdown.render(report)
+    assert ", 1 allowed" in html.render(report) and ">allowed</span>" in html.render(report)
+
+
+def test_a_change_of_variants_is_suggested_once_for_the_allow_list():
+    change = reports.renamed()
+    variant = replace(change, op="sum.out", root=change.op)
+    entries = markdown.render(Report("a", "b", (replace(change, root=change.op), variant), 1)).split("```yaml")[1]
+    assert re.findall("op: (.*)", entries) == [change.op]
 
 
 def test_a_changed_part_has_carets_below_it():
@@ -131,7 +149,7 @@ def test_no_text_breaks_a_format(word):
     assert [line.count("|") for line in comment.split("\n") if line.startswith("| ")] == [4, 4]
     assert "\r" not in comment
     assert Page(html.render(report)).open == []
-    assert {level for level, _, _ in commands(github.render(report))} == {"error", "notice"}
+    assert {level for level, _, _ in commands(github.render(report))} == {"error", "warning"}
 
 
 def test_backticks_in_messages_are_code():
@@ -166,8 +184,8 @@ def test_annotations_are_at_the_lines_that_they_speak_of():
         ("error", "derivatives.yaml", "41"),
         ("error", "ops.yaml", None),  # an op that is gone has no line
         ("warning", "ops.yaml", "9"),
+        ("warning", "ops.yaml", "80"),
         ("notice", "ops.yaml", "40"),
-        ("notice", "ops.yaml", "80"),
         ("notice", "ops.yaml", "200"),
         ("notice", "ops.yaml", "400"),
         ("notice", "ops.yaml", "70"),
@@ -186,7 +204,7 @@ def test_an_annotation_says_what_and_what_to_do():
 
 def test_annotations_give_wicked_texts_no_meaning():
     found = commands(github.render(reports.wicked()))
-    assert [level for level, _, _ in found] == ["error", "error", "notice"]
+    assert [level for level, _, _ in found] == ["error", "error", "warning"]
     level, properties, message = found[1]
     assert properties == {"file": "a,b:c%.yaml", "line": "1", "col": "2", "title": f"X1: {reports.WICKED}"}
     assert message.startswith(f"{reports.WICKED}: {reports.WICKED}")

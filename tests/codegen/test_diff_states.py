@@ -139,10 +139,39 @@ def message(read, *arguments):
 
 def test_what_cannot_be_read_is_named(repository, tmp_path):
     nothing = "it is no git revision here, no folder with ops.yaml, and no snapshot of a release"
-    for name in ("nowhere", "--all", "HEAD:ops.yaml", "v0.3.0", str(tmp_path)):
+    for name in ("nowhere", "--all", "HEAD:ops.yaml", "v0.3.0", str(tmp_path), "long" * 2000):
         assert message(read_state, repository, name) == f"cannot read '{name}': {nothing}"
     assert message(read_state, repository, "") == "the name of a state is empty"
     assert "there is no snapshot of a release in" in message(last_release_state, repository)
+
+
+def test_a_file_with_the_name_of_a_branch_does_not_hide_it(repository, monkeypatch):
+    (repository / "axis").write_text("no snapshot")
+    monkeypatch.chdir(repository)
+    assert changed(read_state(repository, "axis"), working_tree(repository)) == ["sum.dim"]
+
+
+def test_why_git_has_no_revision_is_said(repository, tmp_path):
+    git(tmp_path, "clone", "-q", "--depth", "1", "--branch", "axis", (tmp_path / "outer").as_uri(), "clone")
+    assert "(the clone is shallow: git fetch --unshallow gets the rest)" in message(
+        read_state, tmp_path / "clone/project", "HEAD~1"
+    )
+    assert "(fatal: not a git repository" in message(read_state, write_case(tmp_path / "other"), "main")
+
+
+def test_not_every_error_is_printed(repository):
+    (repository / "ops.yaml").write_text(OPS.lstrip() + "- fnuc: f\n" * 1000)
+    found = message(working_tree, repository)
+    assert found.startswith("in the working tree: ops.yaml:") and found.endswith("\n\n... and 1800 more")
+
+
+def test_a_kernel_that_does_not_fit_yet_is_no_obstacle(repository):
+    base = working_tree(repository)
+    kernels = repository / "mindtorch/backends/cpu/reduction.py"
+    kernels.write_text("def sum_dim(input, dim, keepdim, dtype, scale): ...\n")
+    write_case(repository, RENAME)
+    assert main([], repository) == 3
+    assert changed(base, working_tree(repository)) == ["sum.dim"]
 
 
 def test_errors_say_in_which_state_they_are(repository):
@@ -177,5 +206,5 @@ def test_a_wrong_snapshot_is_located(repository, text, error):
 def test_without_git_there_are_folders_and_snapshots(repository, monkeypatch):
     snapshot(repository)
     monkeypatch.setenv("PATH", "")
-    assert "it is no git revision" in message(read_state, repository, "main")
+    assert "it is no git revision here (git cannot be run: " in message(read_state, repository, "main")
     assert changed(last_release_state(repository), working_tree(repository)) == []

@@ -1,5 +1,7 @@
 """The command line of the generator: what it writes, what `check` notices, and what the result depends on."""
 
+import importlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -7,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen import requirements
 from codegen.__main__ import main
 from codegen.emit import emit_all
 from codegen.load import load
@@ -132,8 +135,8 @@ def test_statistics_count_what_is_there(project, capsys):
     assert capsys.readouterr().out == (
         "6 ops in 4 families, 8 with their variants\n"
         "  6 functional, 1 inplace, 1 out\n"
-        "1 composite ops\n"
-        "1 derivatives: 2 backward formulas, 1 forward formulas\n"
+        "1 composite op\n"
+        "1 derivative: 2 backward formulas, 1 forward formula\n"
         "CPU: 0 of 5 kernels\n"
     )
 
@@ -165,3 +168,9 @@ def test_a_run_that_changes_nothing_is_quick():
     after = os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     assert spent < 4  # 1.5 s of processor time when idle
+
+
+def test_missing_packages_are_installed_by_make_in_a_checkout(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="^the generator needs black, .*: run `make install` once, and activate"):
+        importlib.reload(requirements)

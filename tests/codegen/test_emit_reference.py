@@ -88,7 +88,7 @@ def test_op_reference(tmp_path):
     assert lines_behind(page, "-->\n") == expected("""
         # pointwise ops
 
-        1 ops. [All families](index.md). [What the words of promotion and shape mean](../rules.md).
+        1 op. [All families](index.md). [What the words of promotion and shape mean](../rules.md).
 
         ## `mul.Tensor`
 
@@ -101,7 +101,7 @@ def test_op_reference(tmp_path):
         - dtypes: all
         - promotion: `default`
         - kernels: CPU `mul` (missing), NPU `mul` (missing); ACLNN `aclnnMul(self, other, out)`
-        - saved: `other` for the gradient of self, `self` for the gradient of other
+        - saved: `other` (for the gradient of `self`), `self` (for the gradient of `other`)
         - tags: core, pointwise
         - gradient of self: `grad * other`
         - gradient of other: `grad * self`

@@ -1,7 +1,11 @@
 # ruff: noqa: E501 (schemas are as long as PyTorch writes them)
 """The functions that choose among overloads."""
 
+import pytest
+
+import mindtorch
 from tests.codegen.emitted import definition, emit_project, expected
+from tests.codegen.running import Running
 
 
 def test_what_is_given_decides(tmp_path):
@@ -193,6 +197,31 @@ def test_the_only_default_is_none(tmp_path):
     text = definition(emit_project(tmp_path, ops), "generated/ops/reduction.py", "count_nonzero")
     assert text.startswith("def count_nonzero(input, dim=None, *more_dim, axis=None):")
     assert "if dim is None or is_int(dim):" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "other"),
+    [("bool", True, 1), ("Layout", mindtorch.strided, 1), ("MemoryFormat", mindtorch.contiguous_format, 2)],
+)
+@pytest.mark.parametrize("name", ["dim", "flag"])
+def test_types_without_a_quick_test(tmp_path, monkeypatch, kind, value, other, name):
+    ops = f"""
+        - func: pick(Tensor self, int dim) -> Tensor
+          family: view
+          composite: pick_dim
+
+        - func: pick.other(Tensor self, {kind} {name}) -> Tensor
+          family: view
+          composite: pick_other
+    """
+    composites = {
+        "pick_dim": lambda input, dim: ("dim", dim),
+        "pick_other": eval(f"lambda input, {name}: ('other', {name})"),
+    }
+    pick = Running(tmp_path, ops, monkeypatch, **composites).functions.pick
+    tensor = mindtorch.ones(2)
+    assert [pick(tensor, other), pick(tensor, value)] == [("dim", other), ("other", value)]
+    assert [pick(tensor, dim=other), pick(tensor, **{name: value})] == [("dim", other), ("other", value)]
 
 
 def test_positions_that_clash(tmp_path):

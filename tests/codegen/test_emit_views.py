@@ -81,7 +81,7 @@ def test_in_place_view(tmp_path):
             set_array(input, _t_kernels[type(input_array)](input_array))
             mark_written(input)
             if node is not None:
-                rebase(input, node)
+                set_history(input, node)
             return input
         ''')
 

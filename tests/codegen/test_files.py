@@ -1,5 +1,6 @@
 """Files that cannot be read, and the promise that no input, however wrong, ends in a traceback."""
 
+import os
 import sys
 
 import pytest
@@ -68,6 +69,21 @@ def test_helpers_that_cannot_be_read_are_not_missed(tmp_path):
     write_project(tmp_path, derivatives=derivatives, mindtorch__autograd__formulas="def multiply(:\n")
     (found,) = diagnostics(tmp_path)
     assert found.code == "E080"
+
+
+@pytest.mark.parametrize("text", ["x = " + "-" * 50_000 + "1", "x = " + "1 + " * 20_000 + "1", "x = " + "(" * 900])
+def test_code_that_is_too_deep_for_python(tmp_path, text):
+    write_project(tmp_path, derivatives="[]", mindtorch__autograd__formulas=text)
+    (found,) = diagnostics(tmp_path)
+    assert (found.code, found.location.line) == ("E080", 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    path = write_project(tmp_path) / "ops.yaml"
+    path.unlink()
+    os.mkfifo(path)
+    assert first_lines(tmp_path)[0] == "ops.yaml:1:1: error[E001] cannot read ops.yaml: it is a pipe or a device"
 
 
 def test_byte_order_mark_and_windows_line_ends_are_accepted(tmp_path):

@@ -202,6 +202,12 @@ CASES = (
         "ops.yaml:7:20: error[E094] the replacement does not give f the arguments that it takes",
         "it is f(Tensor self, int a, *, int b) -> Tensor",
     ),
+    Case(
+        "self by keyword only",
+        deprecated("f(Tensor self) -> Tensor", "f(*, Tensor self, int b) -> Tensor"),
+        "ops.yaml:5:25: error[E097] 'self' of an old call is keyword-only",
+        "write it in front of the '*'",
+    ),
     # Versions.
     Case(
         "does not begin with 1",

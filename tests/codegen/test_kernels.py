@@ -74,6 +74,21 @@ def test_kernel_of_another_module(tmp_path):
     assert (found["add"].parameters, found["add"].location.line) == (("input", "other"), 1)
 
 
+def test_a_kernel_that_is_imported_is_reported_where_it_is_written(tmp_path):
+    source = "from .made import plus as add\n"
+    write_project(
+        tmp_path,
+        ADD,
+        "[]",
+        mindtorch__backends__cpu__pointwise=source,
+        mindtorch__backends__cpu__made="\n\ndef plus(input, y, alpha, out=None): ...\n",
+    )
+    (found,) = diagnostics(tmp_path)
+    place = "mindtorch/backends/cpu/made.py"
+    assert (found.code, found.location.file) == ("E038", place)
+    assert found.source_line.startswith("def plus(")
+
+
 def check_kernel(root, source, ops=ADD):
     write_project(root, ops, "[]", mindtorch__backends__cpu__pointwise=source)
     return diagnostics(root)
@@ -94,18 +109,17 @@ def test_kernels_that_fit(tmp_path, source):
 
 
 @pytest.mark.parametrize(
-    ("source", "message"),
+    ("source", "takes"),
     [
-        ("def add(input, other, out=None): ...", "'add' takes (input, other, out) but add passes other arguments"),
-        ("def add(input, other, alpha): ...", "'add' takes (input, other, alpha) but add passes other arguments"),
-        ("def add(self, other, alpha, out=None): ...",
-         "'add' takes (self, other, alpha, out) but add passes other arguments"),
-        ("def three(f):\n    def kernel(x, y, z): ...\n    return kernel\n\n\nadd = three(max)",
-         "'add' takes (x, y, z) but add passes other arguments"),
+        ("def add(input, other, out=None): ...", "input, other, out"),
+        ("def add(input, other, alpha): ...", "input, other, alpha"),
+        ("def add(self, other, alpha, out=None): ...", "self, other, alpha, out"),
+        ("def three(f):\n    def kernel(x, y, z): ...\n    return kernel\n\n\nadd = three(max)", "x, y, z"),
     ],
-)  # fmt: skip
-def test_kernels_that_do_not_fit(tmp_path, source, message):
+)
+def test_kernels_that_do_not_fit(tmp_path, source, takes):
     (found,) = check_kernel(tmp_path, source)
+    message = f"'add' takes ({takes}) but add passes (input, other, alpha, out)"
     assert (found.code, found.message, found.hint) == ("E038", message, "write def add(input, other, alpha, out=None)")
     assert found.location.file == "mindtorch/backends/cpu/pointwise.py"
     assert found.location.line == clean(source).count("\n") + 1 if "three" in source else 1
@@ -132,7 +146,7 @@ def test_composite_function(tmp_path):
     write_project(tmp_path, ADD_COMPOSITE, "[]", mindtorch__composite__pointwise="def add(input): ...\n")
     (found,) = diagnostics(tmp_path)
     assert str(found).splitlines()[0] == (
-        "mindtorch/composite/pointwise.py:1:1: error[E038] 'add' takes (input) but add passes other arguments"
+        "mindtorch/composite/pointwise.py:1:1: error[E038] 'add' takes (input) but add passes (input, other)"
     )
     assert found.hint == "write def add(input, other)"
 

@@ -173,6 +173,12 @@ ENTRIES = {
         ["family: reduction", "shape: reduce", "dispatch: {CPU: mode_dim}", "samples: reduce_dim"],
         ["self: not_implemented", "values: not_implemented", "output_differentiability: [True, False]"],
     ),
+    "a number more than its relative has": (
+        "smooth(Tensor self, Tensor other, float by) -> Tensor",
+        {},
+        ["autogen: inplace, out", "promotion: int_to_float", "shape: broadcast", "dtypes: real", "samples: smooth"],
+        ["self: not_implemented", "other: not_implemented"],
+    ),
     "view": (
         "narrow_view(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
         {},
@@ -235,6 +241,15 @@ def test_after_decides_about_place_and_guesses(project):
     place = lines.index("- func: hypot(Tensor self, Tensor other) -> Tensor")
     assert lines[place + 1] == "  family: reduction"
     assert lines[place - 2] == "  samples: reduce_dim"
+
+
+def test_overloads_stay_together(project):
+    exp, exp_base = "- func: exp(Tensor self)", "- func: exp.base(Tensor self, Scalar base) -> Tensor"
+    text = (project / "ops.yaml").read_text()
+    overload = f"{exp_base}\n  family: pointwise\n  composite: exp_base\n\n"
+    (project / "ops.yaml").write_text(text.replace(exp, overload + exp))
+    added = plan(project, "expo(Tensor self, Scalar base) -> Tensor", after="exp.base").files.read("ops.yaml")
+    assert added.index(exp_base) < added.index(exp) < added.index("- func: expo(")
 
 
 def test_first_op_of_a_family_goes_below_its_heading(project):
@@ -335,6 +350,45 @@ def test_pytorch_need_not_be_installed(monkeypatch):
     assert find_facts() is None
 
 
+# ---- the variants that PyTorch has ----
+
+LOGADDEXP = "logaddexp(Tensor self, Tensor other) -> Tensor"
+MEDIAN = "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"
+LISTED_NAMES = "# The schemas\nlogaddexp\nlogaddexp.out\nmedian.dim core\nmedian.dim_values\n"
+
+
+@pytest.mark.parametrize(
+    ("schema", "lines", "others"),
+    [
+        (LOGADDEXP, {"  autogen: out"}, ("divergence", "inplace")),
+        (MEDIAN, set(), ("divergence", "autogen")),
+        (
+            "twice(Tensor self) -> Tensor",
+            {"  autogen: inplace, out", "  divergence: PyTorch has no such op"},
+            (),
+        ),
+    ],
+)
+def test_names_of_pytorch_decide_about_variants(schema, lines, others, project):
+    names = project / "docs/builder/pytorch_ops.txt"
+    names.parent.mkdir(parents=True)
+    names.write_text(LISTED_NAMES)
+    found = entry(plan(project, schema))
+    assert lines <= set(found)
+    assert not [word for word in others if f"  {word}" in "\n".join(found)]
+
+
+def test_a_schema_of_pytorch_is_as_good_as_its_name(project):
+    by_schema, by_name = (entry(plan(project, text, facts_of(*HYPOT))) for text in (HYPOT[0].schema, "hypot"))
+    assert by_schema == by_name
+    assert "  tags: core, pointwise" in by_schema
+
+
+def test_a_schema_that_is_not_pytorchs_is_left_alone(project):
+    found = entry(plan(project, "hypot(Tensor self, Tensor y) -> Tensor", facts_of(*HYPOT)))
+    assert "  tags: pointwise" in found
+
+
 # ---- what is refused ----
 
 LISTED = "it is listed in ops.yaml, line 16: change it there"
@@ -406,12 +460,25 @@ def test_what_the_rules_refuse_is_not_written(project, capsys):
 def test_command_writes_and_generates(project, capsys):
     assert main(["new", "hypot(Tensor self, Tensor other) -> Tensor"], project) == 0
     printed = capsys.readouterr().out
-    assert "family: pointwise                             # as atan2, the op that is most like it" in printed
+    assert "family: pointwise                             # as atan2, the op that is most like it: check it" in printed
+    assert "\nupdated ops.yaml\nupdated derivatives.yaml\ncreated " in printed
     assert "  mindtorch/backends/cpu/pointwise.py: def hypot(input, other, out=None)\n" in printed
-    assert "  derivatives.yaml: the formulas of self, other, result (or leave not_implemented)\n" in printed
+    assert (
+        "  derivatives.yaml: the formulas of self, other, result (non_differentiable where there is none)\n" in printed
+    )
     assert 'python -m pytest tests/ops -k "hypot"' in printed
     assert "def hypot(" in (project / "generated/ops/pointwise.py").read_text()
     assert main(["check"], project) == 0
+
+
+def test_command_has_no_notes_on_other_ops(project, capsys):
+    kernels = project / "mindtorch/backends/cpu/pointwise.py"
+    kernels.parent.mkdir(parents=True)
+    kernels.write_text("def atan2(input, other, out=None): ...\n")
+    assert main(["new", "hypot(Tensor self, Tensor other) -> Tensor"], project) == 0
+    assert "note: " not in capsys.readouterr().out
+    assert main(["write"], project) == 0
+    assert "note: exp has no CPU kernel 'exp'" in capsys.readouterr().out
 
 
 def test_composite_function_goes_to_a_new_file(project):

@@ -212,6 +212,28 @@ CASES = (
         "the functional schema is abs(Tensor self) -> Tensor",
     ),
     Case(
+        "out has another name for an argument",
+        """
+        - func: sum.dim_IntList(Tensor self, int[1]? axis) -> Tensor
+          family: reduction
+          dispatch: {CPU: f}
+          out: sum.IntList_out(Tensor self, int[1]? dim, *, Tensor(a!) out) -> Tensor(a!)
+        """,
+        "ops.yaml:4:45: error[E027] sum.IntList_out has an argument 'dim' that sum.dim_IntList does not have",
+        "use the names of the functional schema, sum.dim_IntList(Tensor self, int[1]? axis) -> Tensor",
+    ),
+    Case(
+        "inplace has another name for an argument",
+        """
+        - func: clip(Tensor self, Scalar low) -> Tensor
+          family: pointwise
+          dispatch: {CPU: f}
+          inplace: clip_(Tensor(a!) self, Scalar min) -> Tensor(a!)
+        """,
+        "ops.yaml:4:42: error[E027] clip_ has an argument 'min' that clip does not have",
+        "use the names of the functional schema, clip(Tensor self, Scalar low) -> Tensor",
+    ),
+    Case(
         "method without self",
         """
         - func: linear(Tensor input) -> Tensor

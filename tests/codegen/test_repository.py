@@ -5,6 +5,8 @@ import re
 import time
 from pathlib import Path
 
+from codegen.diff.allowed import KEYS as ALLOWED_KEYS
+from codegen.diff.rules import RULES
 from codegen.errors import CODES, SECTIONS, errors_page
 from codegen.json_schema import json_schemas
 from codegen.keys import DERIVATIVE_KEYS, FAMILIES, OP_KEYS
@@ -57,6 +59,17 @@ def test_json_schemas_are_json_and_know_every_key():
     assert ops["items"]["properties"]["family"]["enum"] == list(FAMILIES)
     assert derivatives["items"]["required"] == ["name"]
     assert derivatives["items"]["additionalProperties"]["type"] == "string"
+
+
+def test_wanted_breaks_are_described_the_same_way_everywhere():
+    described = json.loads(json_schemas(Project(ROOT))["schemas/allowed.schema.json"])["items"]["properties"]
+    assert list(described) == [key.name for key in ALLOWED_KEYS]
+    text = head("schemas/allowed.yaml")
+    for name, property_ in described.items():
+        assert re.search(rf"^#   {name} +{re.escape(property_['description'])}$", text, re.MULTILINE), name
+    assert {"S018", "S020"} < set(described["rule"]["enum"]) < set(RULES)
+    assert "M001" not in described["rule"]["enum"]
+    assert re.fullmatch(described["expires"]["pattern"], "2027-06-30")
 
 
 def test_json_schema_patterns_accept_the_values_of_the_repository():

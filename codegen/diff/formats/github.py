@@ -20,7 +20,7 @@ _PLACE = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):(?P<col>\d+): (?:error(?:\
 
 def render(report: Report) -> str:
     found = [(finding, change) for change in report.changes for finding in change.findings]
-    found.sort(key=lambda pair: -pair[0].verdict)
+    found.sort(key=lambda pair: (-pair[0].verdict, pair[0].allowance is None))
     commands = [*map(_list_error, report.list_errors), *(_annotation(finding, change) for finding, change in found)]
     return "".join(f"{line}\n" for level in ("error", "warning", "notice") for line in _shown(level, commands))
 
@@ -37,8 +37,10 @@ def _shown(level: str, commands: Sequence[str]) -> Iterator[str]:
 
 
 def _annotation(finding: Finding, change: OpChange) -> str:
-    title = f"{finding.rule.code}: {finding.rule.title}"
-    return _command(_LEVELS[finding.verdict], "\n".join(_message(finding)), **_place(finding, change), title=title)
+    """A break that is allowed is still one that reviewers should see: a warning."""
+    allowed, level = (" (allowed)", "warning") if finding.allowance else ("", _LEVELS[finding.verdict])
+    title = f"{finding.rule.code}{allowed}: {finding.rule.title}"
+    return _command(level, "\n".join(_message(finding)), **_place(finding, change), title=title)
 
 
 def _message(finding: Finding) -> Iterator[str]:
@@ -56,7 +58,7 @@ def _place(finding: Finding, change: OpChange) -> dict[str, str]:
     location = finding.location
     if location is None:
         return {}
-    if change.new_schema is None:
+    if change.is_removed:
         return {"file": location.file}
     return {"file": location.file, "line": str(location.line), "col": str(location.column)}
 

@@ -35,6 +35,7 @@ def _report(report: Report) -> dict[str, Any]:
 def _change(change: OpChange) -> dict[str, Any]:
     return {
         "op": change.op,
+        "root": change.root,
         "family": change.family,
         "verdict": str(change.verdict),
         "old_schema": _marked(change.old_schema),
@@ -115,6 +116,7 @@ _FINDING = _object(
 )
 _CHANGE = _object(
     op=_TEXT,
+    root=_TEXT,
     family=_TEXT,
     verdict=_VERDICT,
     old_schema=_or_null(_MARKED),

@@ -28,6 +28,7 @@ _LONGEST_CODE = 1_000
 _LONGEST_NAME = 100
 
 _SYMBOLS = {Verdict.breaking: "🔴", Verdict.forward_only: "🟠", Verdict.compatible: "🟢", Verdict.text: "⚪"}
+_ALLOWED = "🟡"
 _HEADLINES = {
     Verdict.breaking: "❌ Breaking changes of operators",
     Verdict.forward_only: "⚠️ Changes of operators that older versions do not understand",
@@ -62,7 +63,8 @@ def _headline(report: Report) -> str:
 def _counts(report: Report) -> str:
     counts = [f"{report.count(verdict)} {verdict}" for verdict in reversed(Verdict) if report.count(verdict)]
     compared = f"{_code(_cut(report.base, _LONGEST_NAME))} → {_code(_cut(report.head, _LONGEST_NAME))}"
-    return f"{compared}: {', '.join([*counts, f'{report.unchanged} unchanged'])}."
+    allowed = [f"{report.allowed} allowed"] if report.allowed else []
+    return f"{compared}: {', '.join([*counts, *allowed, f'{report.unchanged} unchanged'])}."
 
 
 def _list_errors(errors: Sequence[str]) -> Iterator[str]:
@@ -95,8 +97,16 @@ def _row(change: OpChange) -> str:
     finding, *others = worst_first(change)
     allowed = f" (allowed until {finding.allowance.expires})" if finding.allowance else ""
     more = f" (and {len(others)} more)" if others else ""
-    verdict = f"{_SYMBOLS[change.verdict]} {change.verdict}"
-    return f"| {verdict} | {_code(_cut(change.op, _LONGEST_NAME))} | {_words(finding.message)}{allowed}{more} |"
+    verdict, op = f"{_symbol(change)} {_verdict(change)}", _code(_cut(change.op, _LONGEST_NAME))
+    return f"| {verdict} | {op} | {_words(finding.message)}{allowed}{more} |"
+
+
+def _symbol(change: OpChange) -> str:
+    return _ALLOWED if change.is_allowed else _SYMBOLS[change.verdict]
+
+
+def _verdict(change: OpChange) -> str:
+    return "allowed" if change.is_allowed else str(change.verdict)
 
 
 def _left_out(changes: Sequence[OpChange]) -> Iterator[str]:
@@ -118,7 +128,7 @@ def _details(changes: Sequence[OpChange], room: int) -> Iterator[str]:
 def _detail(change: OpChange) -> str:
     """A folded part: the schemas, then what each finding says."""
     shown = _fitting((_finding(finding, change) for finding in worst_first(change)), _FINDINGS_ROOM)
-    title = f"{_SYMBOLS[change.verdict]} {_html_code(_cut(change.op, _LONGEST_NAME))}: {change.verdict}"
+    title = f"{_symbol(change)} {_html_code(_cut(change.op, _LONGEST_NAME))}: {_verdict(change)}"
     parts = [
         f"<details><summary>{title}</summary>",
         *_diff_block(change.old_schema, change.new_schema),
@@ -132,7 +142,8 @@ def _detail(change: OpChange) -> str:
 def _finding(finding: Finding, change: OpChange) -> str:
     """A list item: the change, what callers see, the advice, the place."""
     lines = [
-        f"- {_SYMBOLS[finding.verdict]} **{finding.rule.code}** {_words(finding.message)}",
+        f"- {_ALLOWED if finding.allowance else _SYMBOLS[finding.verdict]} **{finding.rule.code}** "
+        f"{_words(finding.message)}",
         *(f"- {label}: {_words(text)}" for label, text in _explanations(finding, change) if text),
     ]
     block = _diff_block(finding.old, finding.new) if has_own_texts(finding, change) else []
@@ -145,7 +156,7 @@ def _explanations(finding: Finding, change: OpChange) -> Iterator[tuple[str, str
     if finding.allowance:
         yield "Allowed", f"until {finding.allowance.expires}: {finding.allowance.reason}"
     if finding.location:
-        yield "Where" if change.new_schema else "Was at", f"`{finding.location.file}:{finding.location.line}`"
+        yield "Was at" if change.is_removed else "Where", f"`{finding.location.file}:{finding.location.line}`"
 
 
 def _diff_block(old: Marked | None, new: Marked | None) -> list[str]:
@@ -174,7 +185,7 @@ def _carets(marked: Marked) -> Iterator[str]:
 def _allow_list_entries(changes: Sequence[OpChange]) -> list[str]:
     """What to copy into the allow-list if the breaks are wanted."""
     entries = [
-        f"- op: {finding.op}\n  rule: {finding.rule.code}\n  reason: ...\n  expires: ..."
+        f"- op: {change.root or finding.op}\n  rule: {finding.rule.code}\n  reason: ...\n  expires: ..."
         for change in changes
         for finding in change.findings
         if finding.verdict is Verdict.breaking and _NAME.fullmatch(finding.op)

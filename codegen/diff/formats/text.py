@@ -35,17 +35,20 @@ class _Printer:
         verdict = self._paint(str(report.verdict), _BOLD, _COLOURS[report.verdict])
         if not report.changes and not report.list_errors:
             return f"no changes: {report.unchanged} ops are the same"
-        return f"{verdict}: {', '.join(counts)}; {report.unchanged} ops are the same"
+        allowed = f" ({report.allowed} allowed)" if report.allowed else ""
+        return f"{verdict}: {', '.join(counts)}{allowed}; {report.unchanged} ops are the same"
 
     def _change(self, change: OpChange) -> Iterator[str]:
-        yield f"{self._paint(str(change.verdict), _COLOURS[change.verdict])} {self._paint(change.op, _BOLD)}"
+        allowed = " (allowed)" if change.is_allowed else ""
+        yield f"{self._paint(str(change.verdict), _COLOURS[change.verdict])}{allowed} {self._paint(change.op, _BOLD)}"
         if change.old_schema != change.new_schema:
             yield from self._both(change.old_schema, change.new_schema, "  ")
         for finding in change.findings:
             yield from self._finding(finding, change)
 
     def _finding(self, finding: Finding, change: OpChange) -> Iterator[str]:
-        place = f" ({finding.location})" if finding.location else ""
+        was_at = "was at " if change.is_removed else ""
+        place = f" ({was_at}{finding.location})" if finding.location else ""
         verdict = self._paint(str(finding.rule.verdict), _COLOURS[finding.verdict])
         yield f"  {finding.rule.code} {verdict}: {finding.message}{place}"
         if _is_shown(finding, change):

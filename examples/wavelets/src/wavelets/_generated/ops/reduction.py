@@ -3,14 +3,14 @@
 """The reduction ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
-from mindtorch.autograd.history import edge_of, mark_written
+from mindtorch.autograd.history import edge_of, mark_written, set_array
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.dispatch.arguments import bool_of, explained, ints_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import set_array, wrap
+from mindtorch.tensor import wrap
 
 from wavelets._generated.nodes import reduction as nodes
 

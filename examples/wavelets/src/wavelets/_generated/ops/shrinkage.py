@@ -3,14 +3,14 @@
 """The shrinkage ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.dispatch.arguments import float_of, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, set_array, wrap
+from mindtorch.tensor import Tensor, wrap
 
 from wavelets._generated.nodes import shrinkage as nodes
 from wavelets.composite import shrinkage as composite

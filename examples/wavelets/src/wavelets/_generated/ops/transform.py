@@ -3,13 +3,13 @@
 """The transform ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
-from mindtorch.autograd.history import edge_of, mark_written
+from mindtorch.autograd.history import edge_of, mark_written, set_array
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.dispatch.arguments import int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import set_array, view_of, wrap, wrap_output
+from mindtorch.tensor import view_of, wrap, wrap_output
 
 from wavelets._generated import return_types
 from wavelets._generated.nodes import transform as nodes

@@ -1,0 +1,216 @@
+"""What changed in the code that ops run: helpers of formulas, kernels, composite functions and shape rules.
+
+Code is compared as Python reads it, without comments, docstrings and annotations. An op runs the functions that its
+entries name, and what these use in their own file or import from its folder. What has changed is reported once,
+however many ops run it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import NamedTuple, TypeAlias
+
+from ..kernels import SHAPE_RULES, imported_name, imported_path
+from ..model import Location, Model, Op
+from .report import Finding, OpChange
+from .rules import RULES
+
+_MOST_NAMED = 6
+
+
+class Place(NamedTuple):
+    """Where a function, class or constant is defined."""
+
+    file: str
+    name: str
+
+
+class Use(NamedTuple):
+    """What of an op runs a function: the rule that a change falls under, and what to call it, of one op and of many."""
+
+    rule: str
+    one: str
+    many: str
+
+
+_FORMULAS = Use("D050", "a formula", "formulas")
+_COMPOSITE = Use("B031", "the composite function", "composite functions")
+_SHAPE_RULE = Use("H004", "the shape rule", "shape rules")
+_Users: TypeAlias = dict[Use, list[Op]]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChanges:
+    """``by_op``: findings about what only one op runs, by its name. ``shared``: an entry for each that several run."""
+
+    by_op: dict[str, list[Finding]] = field(default_factory=dict)
+    shared: list[OpChange] = field(default_factory=list)
+
+
+def code_changes(old: Model | None, new: Model | None) -> CodeChanges:
+    """What changed for the ops that both states have. A snapshot has no code."""
+    changes = CodeChanges()
+    places = [*_changed(old, new)] if old and new else []
+    if not old or not new or not places:
+        return changes
+    for place, users in _users(places, old, new).items():
+        for use, its_ops in users.items():
+            if len(its_ops) == 1:
+                changes.by_op.setdefault(its_ops[0].name, []).append(_of_one(place, use, its_ops[0], new))
+            else:
+                changes.shared.append(_of_several(place, use, its_ops, new))
+    return changes
+
+
+# -------------------- what is said --------------------
+
+
+def _of_one(place: Place, use: Use, op: Op, model: Model) -> Finding:
+    own = [start.name for each, start in _named_by(op, model) if each == use and use is not _FORMULAS]
+    what = (
+        f"{use.one} `{place.name}` has changed"
+        if place.name in own
+        else f"`{place.name}` has changed, which {use.one} uses"
+    )
+    return Finding(RULES[use.rule], op.name, what, location=_location(place, model))
+
+
+def _of_several(place: Place, use: Use, ops: list[Op], model: Model) -> OpChange:
+    name = f"{place.name}()"
+    message = f"`{place.name}` has changed, which {use.many} of {len(ops)} ops use: {_listed(ops)}"
+    return OpChange(name, "", None, None, (Finding(RULES[use.rule], name, message, location=_location(place, model)),))
+
+
+def _listed(ops: list[Op]) -> str:
+    shown = [f"`{op.name}`" for op in ops[:_MOST_NAMED]]
+    others = len(ops) - len(shown)
+    return ", ".join([*shown[:-1], f"{shown[-1]} and {others} more"] if others else shown)
+
+
+def _location(place: Place, model: Model) -> Location:
+    statement = model.sources[place.file][place.name]
+    return Location(place.file, statement.lineno, statement.col_offset + 1)
+
+
+# -------------------- who runs what --------------------
+
+
+def _users(places: Iterable[Place], old: Model, new: Model) -> dict[Place, _Users]:
+    """The ops that run each of the places, by what of them does."""
+    ops = [op for op in new.ops.values() if op.derived_from is None and op.name in old.ops]
+    runs = [(op, use, place) for op in ops for use, place in _named_by(op, new) if _may_stay(use, old.ops[op.name], op)]
+    callers = _callers(new)
+    users: dict[Place, _Users] = {}
+    for place in places:
+        reached = _reached(place, callers)
+        for op, use, start in runs:
+            if start in reached and op not in (found := users.setdefault(place, {}).setdefault(use, [])):
+                found.append(op)
+    return users
+
+
+def _may_stay(use: Use, old: Op, new: Op) -> bool:
+    """Whether a change of the code says something: with other arguments a kernel has to change."""
+    return use is _FORMULAS or str(old.schema) == str(new.schema)
+
+
+def _named_by(op: Op, model: Model) -> Iterator[tuple[Use, Place]]:
+    """The functions that the entries of an op name."""
+    project, derivative = model.project, model.derivatives.get(op.name)
+    for formula in (*derivative.backward, *derivative.forward) if derivative else ():
+        yield from ((_FORMULAS, Place(project.formulas, helper)) for helper in formula.helpers)
+    for backend, name in (op.dispatch or {}).items():
+        use = Use("B030", f"the {backend} kernel", f"{backend} kernels")
+        yield use, Place(project.kernel_file(backend, op.family), name)
+    if op.composite:
+        yield _COMPOSITE, Place(project.composite_file(op.family), op.composite)
+    if op.shape:
+        yield _SHAPE_RULE, Place(SHAPE_RULES, op.shape)
+
+
+def _callers(model: Model) -> Mapping[Place, list[Place]]:
+    """For every place those that use it."""
+    callers = defaultdict(list)
+    for file, definitions in model.sources.items():
+        for name, statement in definitions.items():
+            for used in _used(file, name, statement, model):
+                callers[used].append(Place(file, name))
+    return callers
+
+
+def _used(file: str, name: str, statement: ast.stmt, model: Model) -> Iterator[Place]:
+    if isinstance(statement, ast.ImportFrom):
+        path = imported_path(file, statement, model.project.sources)
+        if PurePosixPath(path).parent == PurePosixPath(file).parent:
+            yield Place(f"{path}.py", imported_name(statement, name))
+    else:
+        names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        yield from (Place(file, used) for used in names if used in model.sources[file])
+
+
+def _reached(start: Place, callers: Mapping[Place, list[Place]]) -> set[Place]:
+    """The place, and all that come to use it."""
+    found, waiting = {start}, [start]
+    while waiting:
+        new = [place for place in callers.get(waiting.pop(), ()) if place not in found]
+        found.update(new)
+        waiting += new
+    return found
+
+
+# -------------------- what has changed --------------------
+
+
+def _changed(old: Model, new: Model) -> Iterator[Place]:
+    """The places that both states define, otherwise than before."""
+    for file, definitions in new.sources.items():
+        before = old.sources.get(file, {})
+        for name, statement in definitions.items():
+            if name in before and before[name] is not statement and _is_changed(Place(file, name), old, new):
+                yield Place(file, name)
+
+
+def _is_changed(place: Place, old: Model, new: Model) -> bool:
+    """Whether the name stands for something else. What both states import is reported where it is defined."""
+    statements = [model.sources[place.file][place.name] for model in (old, new)]
+    if all(isinstance(statement, ast.ImportFrom) for statement in statements):
+        return False
+    before, after = _definition(place, old), _definition(place, new)
+    return not isinstance(after, ast.ImportFrom) and _differ(before, after)
+
+
+def _definition(place: Place, model: Model) -> ast.stmt:
+    """The statement behind a name, also if it is in another file of the folder."""
+    statement = model.sources[place.file][place.name]
+    origin = next(_used(*place, statement, model), None) if isinstance(statement, ast.ImportFrom) else None
+    return model.sources.get(origin.file, {}).get(origin.name, statement) if origin else statement
+
+
+def _differ(old: ast.stmt, new: ast.stmt) -> bool:
+    """Whether two trees differ in what has an effect."""
+    waiting: list[tuple[object, object]] = [(old, new)]  # no recursion: expressions can be too deep for it
+    while waiting:
+        before, after = waiting.pop()
+        parts, others = _parts(before), _parts(after)
+        if type(before) is not type(after) or len(parts) != len(others):
+            return True
+        if not isinstance(before, (ast.AST, list)) and before != after:
+            return True
+        waiting += zip(parts, others)
+    return False
+
+
+def _parts(value: object) -> list[object]:
+    """What a node or a list consists of, without what has no effect: docstrings and annotations."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, ast.AST):
+        return []
+    parts = [getattr(value, name, None) for name in value._fields if name not in ("annotation", "returns")]
+    if isinstance(value, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(value, clean=False) is not None:
+        parts[value._fields.index("body")] = value.body[1:]
+    return parts
