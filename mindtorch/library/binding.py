@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mindtorch.dispatch.schema_syntax import Declaration, Parameter
-from mindtorch.library.casting import CastError, cast_for
+from mindtorch.library.casting import Cast, CastError, cast_for
 
 Bound = tuple[list[Any], dict[str, Any]]
 
@@ -22,10 +22,10 @@ class Binder:
         self._positional = tuple(each for each in declaration.arguments if not each.keyword_only)
         self._keyword_only = tuple(each for each in declaration.arguments if each.keyword_only)
         self._casts = [cast_for(each.type) for each in self._positional]
-        self._keyword_casts = [cast_for(each.type) for each in self._keyword_only]
+        self._slots = [(each, cast_for(each.type)) for each in (*self._positional, *self._keyword_only)]
         self._has_defaults = any(each.has_default for each in self._positional)
         self._required = sum(not each.has_default for each in self._positional)
-        self._requires_keywords = any(not each.has_default for each in self._keyword_only)
+        self._required_keywords = {each.name for each in self._keyword_only if not each.has_default}
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
         """The arguments for a kernel; a RuntimeError with torch's text if they do not fit."""
@@ -37,11 +37,18 @@ class Binder:
         except CastError:
             raise self._first_misfit(args) from None
         keywords: dict[str, Any] = {}
-        if kwargs or count < self._required or self._requires_keywords:
+        if kwargs or count < self._required or self._required_keywords:
             keywords = self._complete(values, kwargs)
         if self._has_defaults:
             self._drop_defaults(values)
         return values, keywords
+
+    def parameters_of(self, count: int, names: Sequence[str]) -> list[Parameter] | None:
+        """What a call with so many positional and these keyword-only arguments gives; None if it is another call."""
+        if not self._required <= count <= len(self._casts) or not self._required_keywords <= set(names):
+            return None
+        keywords = [each for name in names for each in self._keyword_only if each.name == name]
+        return [*self._positional[:count], *keywords] if len(keywords) == len(names) else None
 
     def with_defaults(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """The bound arguments together with those that were dropped."""
@@ -51,28 +58,35 @@ class Binder:
     def _complete(self, values: list[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Add what was given by keyword or has a default; returns the keyword-only arguments."""
         first = len(values)
-        for place, parameter in enumerate(self._positional[first:], first):
-            values.append(self._value_of(parameter, place, self._casts[place], kwargs))
         keywords = {}
-        for place, parameter in enumerate(self._keyword_only):
-            value = self._value_of(parameter, place + len(values), self._keyword_casts[place], kwargs)
-            if not _has_default(parameter, value):
-                keywords[parameter.name] = value
-        if kwargs:
-            self._check_known(first, kwargs)
+        used = 0
+        for place, (parameter, cast) in enumerate(self._slots[first:], first):
+            name = parameter.name
+            if name in kwargs:
+                used += 1
+                value = self._converted(parameter, place, cast, kwargs[name])
+            else:
+                value = self._default(parameter)
+            if not parameter.keyword_only:
+                values.append(value)
+            elif not _has_default(parameter, value):
+                keywords[name] = value
+        if used < len(kwargs):
+            raise self._unknown(first, kwargs)
         return keywords
 
-    def _value_of(self, parameter: Parameter, place: int, cast: Any, kwargs: Mapping[str, Any]) -> Any:
-        if parameter.name not in kwargs:
-            if parameter.has_default:
-                return parameter.default
-            raise RuntimeError(
-                f"{self._name}() is missing value for argument '{parameter.name}'. Declaration: {self._text}"
-            )
+    def _converted(self, parameter: Parameter, place: int, cast: Cast, value: Any) -> Any:
         try:
-            return cast(kwargs[parameter.name])
+            return cast(value)
         except CastError as error:
-            raise self._misfit(parameter, place, kwargs[parameter.name], error) from None
+            raise self._misfit(parameter, place, value, error) from None
+
+    def _default(self, parameter: Parameter) -> Any:
+        if parameter.has_default:
+            return parameter.default
+        raise RuntimeError(
+            f"{self._name}() is missing value for argument '{parameter.name}'. Declaration: {self._text}"
+        )
 
     def _drop_defaults(self, values: list[Any]) -> None:
         while values and _has_default(self._positional[len(values) - 1], values[-1]):
@@ -92,7 +106,7 @@ class Binder:
         return RuntimeError(
             f"{self._name}() Expected a value of type '{parameter.type.python_name}' for argument '{parameter.name}' "
             f"but instead found type '{type(value).__name__}'.\nPosition: {place}\nValue: {value!r}\n"
-            f"Declaration: {self._text}\n{error.lead}{error}"
+            f"Declaration: {self._text}\n{error.for_argument()}"
         )
 
     def _too_many(self, count: int) -> RuntimeError:
@@ -103,19 +117,16 @@ class Binder:
             given = f"expected at most {most} argument(s) but received {count} argument(s)."
         return RuntimeError(f"{self._name}() {given} Declaration: {self._text}")
 
-    def _check_known(self, positional: int, kwargs: Mapping[str, Any]) -> None:
+    def _unknown(self, positional: int, kwargs: Mapping[str, Any]) -> RuntimeError:
         for parameter in self._positional[:positional]:
             if parameter.name in kwargs:
-                raise RuntimeError(
+                return RuntimeError(
                     f"Argument '{parameter.name}' specified both as positional and keyword argument. "
                     f"Schema: {self._text}"
                 )
-        known = {parameter.name for parameter in (*self._positional, *self._keyword_only)}
-        for name in kwargs:
-            if name not in known:
-                raise RuntimeError(
-                    f"Unknown keyword argument '{name}' for operator '{self._name}'. Schema: {self._text}"
-                )
+        known = {parameter.name for parameter, _ in self._slots}
+        name = next(name for name in kwargs if name not in known)
+        return RuntimeError(f"Unknown keyword argument '{name}' for operator '{self._name}'. Schema: {self._text}")
 
 
 def _has_default(parameter: Parameter, value: Any) -> bool:

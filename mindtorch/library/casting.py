@@ -3,10 +3,8 @@
 The same conversions are for the arguments of a call and for what a kernel returns.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
-
-import numpy as np
 
 from mindtorch.device import device
 from mindtorch.dispatch.schema_types import CONSTANTS, SchemaType, constant_numbered
@@ -17,11 +15,22 @@ Cast = Callable[[Any], Any]
 
 
 class CastError(RuntimeError):
-    """A value does not fit a type; `text` says why, `lead` is how torch begins that line in errors about arguments."""
+    """A value does not fit a type; `kind` is the class of the error where the value is a kernel's result."""
 
-    def __init__(self, text: str, lead: str = "Cast error details: ") -> None:
-        super().__init__(text)
-        self.lead = lead
+    kind: type[Exception] = RuntimeError
+
+    def for_argument(self) -> str:
+        """How torch says it of an argument."""
+        return f"Cast error details: {self}"
+
+
+class NotIterable(CastError):
+    """Python's own error about a value that stands in the place of a list."""
+
+    kind = TypeError
+
+    def for_argument(self) -> str:
+        return f" Python error details: TypeError: {self}"
 
 
 def cast_for(kind: SchemaType) -> Cast:
@@ -29,7 +38,11 @@ def cast_for(kind: SchemaType) -> Cast:
     if not kind.marks:
         return _CASTS.get(kind.base) or _constant_cast(kind.base)
     inner = cast_for(kind.inner)
-    return _optional_cast(inner) if kind.optional else _list_cast(kind, inner)
+    if kind.optional:
+        return _optional_cast(inner)
+    if kind.inner.marks or kind.base not in _WHOLE_LISTS:
+        return _list_cast(inner)
+    return _whole_list_cast(kind, inner)
 
 
 def _unable(value: Any) -> CastError:
@@ -49,49 +62,62 @@ def _to_tensor(value: Any) -> Any:
     raise CastError(f"Unable to cast {value!s} to Tensor")
 
 
-def _to_int(value: Any) -> int:
-    if type(value) is int:
+def _to_defined_tensor(value: Any) -> Tensor:
+    if isinstance(value, Tensor):
         return value
-    if isinstance(value, bool) or _is_one_number(value):
-        return int(value)
-    if hasattr(value, "__index__") and not isinstance(value, Tensor):
-        return value.__index__()
     raise _unable(value)
+
+
+def _by_protocol(kind: type, value: Any, *protocols: str) -> Any:
+    """`kind(value)` for values whose class says that it can be made one."""
+    if not any(hasattr(value, protocol) for protocol in protocols):
+        raise _unable(value)
+    try:
+        return kind(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise _unable(value) from None
+
+
+INT_LIMIT = 2**63
+
+
+def _to_int(value: Any) -> int:
+    if isinstance(value, float):
+        raise _unable(value)
+    number = value if type(value) is int else _by_protocol(int, value, "__index__", "__int__")
+    if not -INT_LIMIT <= number < INT_LIMIT:
+        raise _unable(value)
+    return number
 
 
 def _to_float(value: Any) -> float:
-    if type(value) is float:
-        return value
-    if isinstance(value, (int, float, np.generic)) or _is_one_number(value):
-        return float(value)
-    raise _unable(value)
-
-
-def _is_one_number(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.numel() == 1 and not value.is_complex()
+    return value if type(value) is float else _by_protocol(float, value, "__float__", "__index__")
 
 
 def _to_bool(value: Any) -> bool:
-    if value is None or hasattr(value, "__bool__"):
-        return bool(value)
-    raise _unable(value)
+    return False if value is None else _by_protocol(bool, value, "__bool__")
 
 
 def _to_complex(value: Any) -> complex:
-    if isinstance(value, (int, float, complex, np.number)):
-        return complex(value)
-    raise _unable(value)
+    return _by_protocol(complex, value, "__complex__", "__float__", "__index__")
+
+
+# NumPy's float64 and complex128 are among these.
+_NUMBERS: tuple[Any, ...] = (bool, int, float, complex)
 
 
 def _to_number(value: Any) -> Any:
-    if type(value) in (int, float, bool, complex):
-        return value
+    for kind in _NUMBERS:
+        if isinstance(value, kind):
+            return kind(value)
     raise CastError(f"Cannot cast {value!s} to number")
 
 
 def _to_str(value: Any) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, (bytes, bytearray)):
+        return value.decode()
     raise _unable(value)
 
 
@@ -113,9 +139,10 @@ def _constant_cast(base: str) -> Cast:
     def cast(value: Any) -> Any:
         if isinstance(value, CONSTANTS[base]):
             return value
-        if type(value) is int:
-            return constant_numbered(base, value)
-        raise _unable(value)
+        constant = constant_numbered(base, _to_int(value))
+        if constant is None:
+            raise _unable(value)
+        return constant
 
     return cast
 
@@ -125,7 +152,6 @@ _CASTS: dict[str, Cast] = {
     "int": _to_int,
     "SymInt": _to_int,
     "float": _to_float,
-    "SymFloat": _to_float,
     "bool": _to_bool,
     "SymBool": _to_bool,
     "complex": _to_complex,
@@ -146,40 +172,35 @@ def _optional_cast(inner: Cast) -> Cast:
     return cast
 
 
-# Lists of these are converted as a whole in torch: a wrong element is an error about the list.
-_WHOLE_LISTS = frozenset(("Tensor", "int", "float", "bool", "complex"))
-
-
-def _list_cast(kind: SchemaType, inner: Cast) -> Cast:
-    as_a_whole = kind.inner.base in _WHOLE_LISTS and not kind.inner.marks
-    takes_none = not (as_a_whole and kind.base == "Tensor")
-
+def _list_cast(inner: Cast) -> Cast:
     def cast(value: Any) -> list:
-        if kind.size and type(value) is int:
-            return [inner(value)] * kind.size
-        if isinstance(value, (str, Tensor)) and kind.base != "str":
-            raise _unable(value)
         try:
             elements = list(value)
         except TypeError as error:
-            raise _unable(value) if as_a_whole else _not_iterable(error) from None
-        try:
-            converted = [inner(element) for element in elements]
-        except CastError:
-            if as_a_whole:
-                raise _unable(value) from None
-            raise
-        if not takes_none and None in map(_absence, converted):
-            raise _unable(value)
-        return converted
+            raise NotIterable(str(error)) from None
+        return [inner(element) for element in elements]
 
     return cast
 
 
-def _absence(value: Any) -> Any:
-    """Something that can be compared with None; tensors compare element by element."""
-    return None if value is None else True
+# Lists of these are converted as a whole in torch: a wrong element is an error about the list. For some of those with
+# a size, such as `int[2]`, one value of these classes can stand for all.
+_WHOLE_LISTS: dict[str, tuple[type, ...]] = {"Tensor": (), "int": (int,), "float": (float,), "bool": ()}
 
 
-def _not_iterable(error: TypeError) -> CastError:
-    return CastError(f"TypeError: {error}", " Python error details: ")
+def _whole_list_cast(kind: SchemaType, inner: Cast) -> Cast:
+    single = _WHOLE_LISTS[kind.base] if kind.size else ()
+    element_cast = _to_defined_tensor if kind.base == "Tensor" else inner
+
+    def cast(value: Any) -> list:
+        if type(value) not in (list, tuple):
+            if isinstance(value, single):
+                return [inner(value)] * kind.size
+            if isinstance(value, (str, bytes, Tensor, Mapping)):
+                raise _unable(value)
+        try:
+            return [element_cast(element) for element in value]
+        except (CastError, TypeError):
+            raise _unable(value) from None
+
+    return cast

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindtorch.autograd.engine import grad as gradients
 from mindtorch.comparison import allclose
+from mindtorch.device import device
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.overloads import OpOverload
 from mindtorch.dispatch.schema_syntax import Declaration, Parameter, parse_declaration
@@ -123,20 +124,22 @@ def check_fake(case: Case) -> None:
     """Without data the results have the same shapes, dtypes and strides."""
     args, kwargs = case.copies(_clone)
     real = tensors_in((case.op(*args, **kwargs),))
-    fakes = [tensors_in((_run_without_data(case, first),)) for first in (3, 5)]
-    for tensor, *fake in zip(real, *fakes):
-        problem = _difference(tensor, *fake)
-        if problem:
-            raise AssertionError(
-                f"When comparing the output of {case.op} on FakeTensor and concrete Tensors, found mismatched tensor "
-                f"metadata: {problem}"
-            )
+    fake, other = (tensors_in((_run_without_data(case, first),)) for first in (3, 5))
+    problem = None
+    if len(real) != len(fake):
+        problem = f"there are {len(fake)} tensors instead of {len(real)}"
+    problem = problem or next(filter(None, map(_difference, real, fake, other)), None)
+    if problem:
+        raise AssertionError(
+            f"When comparing the output of {case.op} on FakeTensor and concrete Tensors, found mismatched tensor "
+            f"metadata: {problem}"
+        )
 
 
 def _run_without_data(case: Case, first_size: int) -> Any:
     """Call the op with `meta` tensors; sizes that depend on data are counted up from `first_size`."""
     args, kwargs = case.copies(_without_data)
-    with dynamic_sizes(count(first_size)):
+    with dynamic_sizes(count(first_size)), device("meta"):
         return case.op(*args, **kwargs)
 
 
@@ -148,6 +151,8 @@ def _difference(real: Tensor, fake: Tensor, other: Tensor) -> str | None:
         return f"Dtypes {real.dtype} and {fake.dtype} are not equal!"
     if fake.shape != other.shape or not real.numel():
         return None
+    if real.storage_offset() != fake.storage_offset():
+        return f"Storage offset mismatch! Offsets are {real.storage_offset()} and {fake.storage_offset()}!"
     for dim, (own, wanted) in enumerate(zip(real.stride(), fake.stride())):
         if own != wanted and real.shape[dim] > 1:
             return f"Stride mismatch! Strides are {real.stride()} and {fake.stride()} (mismatched at {dim})!"
@@ -168,7 +173,7 @@ def check_compiled(case: Case) -> None:
         raise AssertionError(_WRONG_GRADIENTS)
     _compare(case, first.results, second.results, "Outputs")
     _compare(case, first.gradients, second.gradients, "Gradients")
-    with dynamic_sizes(count(3)):
+    with dynamic_sizes(count(3)), device("meta"):
         fake = _results_and_gradients(case, _without_data)
     if [_shape(each) for each in fake.gradients] != [_shape(each) for each in first.gradients]:
         raise AssertionError(_WRONG_GRADIENTS)

@@ -175,7 +175,7 @@ class CustomOpDef:
         places = [place for place, each in enumerate(arguments) if each.type.base == "Device" and each.name == "device"]
         if not places:
             raise ValueError("Functions without tensor inputs are required to have a `device: torch.device` argument")
-        self._operator.without_tensors = partial(self._run_on_device, places[0])
+        self._operator.choose_without_tensors(partial(self._run_on_device, places[0]))
 
     def _run_on_device(self, place: int, *args: Any, **kwargs: Any) -> Any:
         device_type = args[place].type

@@ -49,12 +49,12 @@ def dynamic_sizes(sizes: Iterator[int]) -> Iterator[None]:
         _running.sizes = before
 
 
-def meta_kernel(op: str, function: Callable, source: str) -> Callable:
-    """The kernel for `meta` tensors that runs a fake implementation."""
+def meta_kernel(op: str, function: Callable, place: str) -> Callable:
+    """The kernel for `meta` tensors that runs a fake implementation, which was registered at a place."""
 
     def context() -> FakeImplCtx:
         if _running.sizes is None:
-            raise RuntimeError(_NO_CONTEXT.format(op, source))
+            raise RuntimeError(_NO_CONTEXT.format(op, place))
         return FakeImplCtx(_running.sizes)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
@@ -64,6 +64,7 @@ def meta_kernel(op: str, function: Callable, source: str) -> Callable:
         finally:
             _running.context = before
 
+    kernel.place = place  # type: ignore[attr-defined]
     return kernel
 
 

@@ -10,7 +10,7 @@ from mindtorch.autograd.history import edges_of
 from mindtorch.dispatch.forward_ad import without_forward_ad
 from mindtorch.library.operator import Operator
 from mindtorch.library.results import may_record, tensors_in
-from mindtorch.library.structure import flatten, is_optional_tensor_list, is_tensor_list, structure_text, unflatten
+from mindtorch.tensor import Tensor
 
 _thread = state.thread
 
@@ -48,6 +48,7 @@ def autograd_kernel(operator: Operator, formula: Formula) -> Callable:
         with without_forward_ad():
             return operator.run_kernel(*args, **kwargs)
 
+    kernel.only_records = True  # type: ignore[attr-defined]
     return kernel
 
 
@@ -75,7 +76,7 @@ class _PlainFormula:
         if setup_context is not None:
             inputs, keywords = self._operator.bind.with_defaults(args, keywords)
             named = {"keyword_only_inputs": keywords} if keywords else {}
-            setup_context(ctx=ctx, inputs=inputs, output=result, **named)
+            setup_context(ctx=ctx, inputs=inputs, **named, output=result)
         return result
 
     def backward(self, ctx: Any, *grads: Any) -> tuple:
@@ -104,29 +105,70 @@ class _ListFormula(_PlainFormula):
     """For ops with lists of tensors: to the Function each tensor is an argument or a result of its own."""
 
     def apply(self, function: Any, args: tuple, kwargs: dict) -> Any:
-        flat, structure = flatten(args, is_tensor_list)
+        flat, structure = _flatten(args, _is_tensor_list)
         outputs: dict[str, Any] = {}
         result = function.apply(*flat, (structure, kwargs, outputs))
-        values = unflatten(result, outputs["structure"])
+        values = _unflatten(result, outputs["structure"])
         return tuple(values) if outputs["is_tuple"] else values[0]
 
     def forward(self, ctx: Any, *flat: Any) -> tuple:
         structure, keywords, outputs = flat[-1]
-        result = self._run(ctx, unflatten(flat[:-1], structure), keywords)
+        result = self._run(ctx, _unflatten(flat[:-1], structure), keywords)
         outputs["is_tuple"] = isinstance(result, tuple)
         results = result if isinstance(result, tuple) else (result,)
-        flat_results, outputs["structure"] = flatten(results, is_tensor_list)
+        flat_results, outputs["structure"] = _flatten(results, _is_tensor_list)
         ctx.structures = structure, outputs["structure"]
         return tuple(flat_results)
 
     def backward(self, ctx: Any, *grads: Any) -> tuple:
         structure, output_structure = ctx.structures
-        needs = tuple(unflatten(ctx.needs_input_grad[:-1], structure))
-        result = (*self._gradients(ctx, unflatten(grads, output_structure), needs), None)
-        flat, returned = flatten(result, is_optional_tensor_list)
+        needs = tuple(_unflatten(ctx.needs_input_grad[:-1], structure))
+        result = (*self._gradients(ctx, _unflatten(grads, output_structure), needs), None)
+        flat, returned = _flatten(result, _is_optional_tensor_list)
         if returned != [*structure, None]:
             raise RuntimeError(
                 "Expected the return from backward to be of the same structure as the inputs. Got: "
-                f"{structure_text(returned)} (return from backward), {structure_text([*structure, None])} (inputs)"
+                f"{_structure_text(returned)} (return from backward), {_structure_text([*structure, None])} (inputs)"
             )
         return tuple(flat)
+
+
+# -------------------- lists of tensors --------------------
+
+# Of flat sequences and the nested ones that they stand for: for each value None, or the length of a list.
+_Structure = list[int | None]
+
+
+def _is_tensor_list(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, Tensor) for each in value)
+
+
+def _is_optional_tensor_list(value: Any) -> bool:
+    return isinstance(value, list) and all(each is None or isinstance(each, Tensor) for each in value)
+
+
+def _flatten(values: Sequence[Any], is_opened: Callable[[Any], bool]) -> tuple[list[Any], _Structure]:
+    """The values one after the other, those lists opened for which `is_opened` says so."""
+    flat: list[Any] = []
+    structure: _Structure = []
+    for value in values:
+        opened = is_opened(value)
+        flat += value if opened else [value]
+        structure.append(len(value) if opened else None)
+    return flat, structure
+
+
+def _unflatten(flat: Sequence[Any], structure: _Structure) -> list[Any]:
+    """The nested values again."""
+    rest = iter(flat)
+    return [next(rest) if length is None else [next(rest) for _ in range(length)] for length in structure]
+
+
+def _structure_text(structure: _Structure) -> str:
+    """The structure as torch prints it: a tuple of leaves and lists."""
+    return _tree("tuple", ["*" if length is None else _tree("list", ["*"] * length, 4) for length in structure], 2)
+
+
+def _tree(kind: str, parts: list[str], indent: int) -> str:
+    separator = ",\n" + " " * indent
+    return f"TreeSpec({kind}, None, [{separator.join(parts)}])"

@@ -47,7 +47,10 @@ def is_key(name: str) -> bool:
 
 def key_for_device(device_type: str) -> str:
     """The key for kernels of a device; torch's error for a device that does not exist."""
-    key = key_of_device(device(device_type).type)
+    parsed = device(device_type)
+    if parsed.index is not None:
+        raise RuntimeError(f"Expected device_type string to not have a device index; got {device_type}")
+    key = key_of_device(parsed.type)
     return _ALIASES.get(key, key)
 
 

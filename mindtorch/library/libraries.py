@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 from weakref import finalize
 
 from mindtorch.dispatch.overloads import OpOverload
@@ -29,11 +29,6 @@ _defined_at: dict[str, str] = {}  # where ops were defined, for the error about 
 _namespaces: dict[str, str] = {}  # which namespaces have a library of kind DEF, and where it was made
 _registered: set[tuple[str, str]] = set()  # (op, key) of the kernels, for `allow_override=False`
 _keep_alive: list["Library"] = []
-
-
-def fallthrough_kernel() -> NoReturn:
-    """What to register for a key to have calls pass it by."""
-    raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
 class Library:
@@ -68,11 +63,16 @@ class Library:
         tags = listed_tags(tags)
         written = parse_declaration(schema)
         check_tags(written, tags)
+        if self.kind == "IMPL":
+            raise RuntimeError(
+                f'def("{written.full_name}"): Cannot define an operator inside of a {self._block} block.  All def()s '
+                f"should be placed in the (unique) TORCH_LIBRARY block for their namespace.  {self._where()}"
+            )
         declaration = self._with_namespace(written)
         qualname = declaration.full_name
         if entry_of(qualname) is not None:
             raise RuntimeError(
-                f"Tried to register an operator ({self.ns}::{schema.rpartition('::')[2]}) with the same name and "
+                f"Tried to register an operator ({declaration}) with the same name and "
                 "overload name multiple times. Each overload's schema should only be registered with a single call to "
                 f"def(). Duplicate registration: registered at {self._place}. Original registration: "
                 f"registered at {_defined_at.get(qualname, 'ops.yaml')}"
@@ -87,14 +87,23 @@ class Library:
         if not found:
             return replace(declaration, name=f"{self.ns}::{declaration.name}")
         if namespace != self.ns:
-            block = f"TORCH_LIBRARY{'_FRAGMENT' if self.kind == 'FRAGMENT' else ''} block"
-            raise RuntimeError(
-                f"Explicitly provided namespace ({namespace}) in schema string does not match namespace of enclosing "
-                f"{block} ({self.ns}).  Move this definition to the (unique) TORCH_LIBRARY block corresponding to this "
-                "namespace (and consider deleting the namespace from your schema string.)  (Error occurred while "
-                f"processing {block} at {self._place})"
-            )
+            raise self._foreign(namespace, "schema string", "(unique) TORCH_LIBRARY")
         return declaration
+
+    @property
+    def _block(self) -> str:
+        """What the library would be in C++, for texts."""
+        return "TORCH_LIBRARY" if self.kind == "DEF" else f"TORCH_LIBRARY_{self.kind}"
+
+    def _where(self) -> str:
+        return f"(Error occurred while processing {self._block} block at {self._place})"
+
+    def _foreign(self, namespace: str, place: str, wanted: str, start: str = "") -> RuntimeError:
+        return RuntimeError(
+            f"{start}Explicitly provided namespace ({namespace}) in {place} does not match namespace of enclosing "
+            f"{self._block} block ({self.ns}).  Move this definition to the {wanted} block corresponding to this "
+            f"namespace (and consider deleting the namespace from your schema string.)  {self._where()}"
+        )
 
     def impl(
         self,
@@ -111,7 +120,7 @@ class Library:
         if with_keyset:
             raise NotImplementedError("mindtorch has no dispatch key sets: with_keyset=True is not supported")
         shown_key = dispatch_key or self.dispatch_key
-        name = _op_name(op_name, "impl").rpartition("::")[2]
+        namespace, _, name = _op_name(op_name, "impl").rpartition("::")
         qualname = f"{self.ns}::{name}"
         if not allow_override and (qualname, shown_key) in _registered:
             raise RuntimeError(
@@ -119,20 +128,23 @@ class Library:
                 f"{name}'s behavior for {shown_key} dispatch key and {self.ns} namespace."
             )
         self._check_alive()
-        self._add_kernel(qualname, parse_key(shown_key) if shown_key else IMPLICIT, fn)
+        if namespace not in ("", self.ns):
+            if shown_key == "Meta":
+                raise RuntimeError(f"operator {namespace}::{name} does not exist")
+            start = f'impl("{namespace}::{name}", ...): '
+            raise self._foreign(namespace, "operator name", self._block, start)
+        self._add_kernel(qualname, parse_key(shown_key) if shown_key else IMPLICIT, fn, name)
         _registered.add((qualname, shown_key))
         self._undo.append(partial(_registered.discard, (qualname, shown_key)))
 
-    def _add_kernel(self, qualname: str, key: str, fn: Callable) -> None:
+    def _add_kernel(self, qualname: str, key: str, fn: Callable, shown: str) -> None:
         entry = generated_op(qualname)
         if entry is not None:
             self._undo.append(replace_kernel(entry, key, fn))
             return
         operator = operator_named(qualname)
         if key == "Meta" and operator.kernel(IMPLICIT) is not None:
-            raise RuntimeError(_META_OF_COMPOSITE.format(qualname.rpartition("::")[2]))
-        if fn is fallthrough_kernel:
-            operator.fallthrough = fn
+            raise RuntimeError(_META_OF_COMPOSITE.format(shown))
         operator.add_kernel(key, fn)
         self._undo.append(partial(operator.remove_kernel, key, fn))
 
@@ -140,7 +152,7 @@ class Library:
         qualname = f"{self.ns}::{op_name}"
         if not allow_override:
             _check_fake(qualname)
-        self._add_kernel(qualname, "Meta", meta_kernel(qualname, fn, caller_place()))
+        self._add_kernel(qualname, "Meta", meta_kernel(qualname, fn, caller_place()), qualname)
 
     def _check_alive(self) -> None:
         if not self._finalizer.alive:
@@ -263,7 +275,13 @@ def check_functional(declaration: Declaration, shown: str) -> None:
 
 
 def _check_fake(qualname: str) -> None:
-    if generated_op(qualname) is not None or operator_named(qualname).kernel("Meta") is not None:
+    kernel = None if generated_op(qualname) else operator_named(qualname).kernel("Meta")
+    place = getattr(kernel, "place", None)
+    if place is not None:
+        raise RuntimeError(
+            f"register_fake(...): the operator {qualname} already has a fake impl registered at {place}."
+        )
+    if generated_op(qualname) or kernel is not None:
         raise RuntimeError(
             f"register_fake(...): the operator {qualname} already has a DispatchKey::Meta implementation via a "
             "pre-existing torch.library or TORCH_LIBRARY registration. Please either remove that registration or don't "

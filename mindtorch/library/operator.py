@@ -1,13 +1,14 @@
 """`Operator`: an op that is defined while the program runs, with the kernels that it has been given.
 
-Note [Layers of a call]: the arguments are bound to the schema; whoever looks at calls sees them (`dispatcher.call`);
+Note [Layers of a call]: whoever looks at calls sees it (`dispatcher.call`); the arguments are bound to the schema;
 then the autograd kernel runs, which in the end calls `run_kernel`: the kernel of the backend that the tensors belong
-to. Kernels take and return tensors, unlike those of generated ops.
+to. Kernels take and return tensors, unlike those of generated ops. Calls that only the last kernel is needed for go
+straight to it.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,14 +20,19 @@ from mindtorch.dispatch.overloads import OpOverload, operators
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema_syntax import Declaration
 from mindtorch.library.binding import Binder
-from mindtorch.library.casting import CastError
 from mindtorch.library.keys import AUTOGRAD, EXPLICIT, IMPLICIT
 from mindtorch.library.results import result_check, tensors_in
+from mindtorch.library.straight import Plans, class_outside_autograd
 from mindtorch.library.unrecorded import run_unrecorded
 from mindtorch.op_names import base_of
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
+
+
+def fallthrough_kernel() -> NoReturn:
+    """What to register for a key to have calls pass it by."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
 class Operator:
@@ -36,25 +42,28 @@ class Operator:
     op: OpEntry  # set when the op is defined, as for generated functions
     declaration: Declaration
     bind: Binder
-    without_tensors: Callable | None = None  # the kernel for calls without tensors, if it is a special one
+    _without_tensors: Callable | None = None  # the kernel for calls without tensors, if it is a special one
+    _written: Sequence[int] = ()  # the places, and the names, of the arguments that calls count as written
+    _written_keywords: Sequence[str] = ()
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.__name__ = base_of(name)
         self.kernels: dict[str, list[Callable]] = {}
-        self.fallthrough: Callable | None = None
-        self._by_class = _KernelsByClass(self)
         self._run_unrecorded = partial(run_unrecorded, self)
-        self._autograd: Callable = self._run_unrecorded
+        self._found_autograd = _ByClass(self._find_autograd)
+        self._found_kernels = _ByClass(self._find_kernel)
+        self._found_straight = _ByClass(self.straight_kernel)
+        self._plans = Plans(self)
 
     def define(self, declaration: Declaration) -> None:
         """Give the op its schema. What belongs to an earlier definition, which was taken back, goes."""
         self.declaration = declaration
         self.bind = Binder(declaration.name, declaration)
-        self.without_tensors = None
         self._check_result = result_check(declaration.full_name, declaration)
-        self._written: list[int] = []
-        self._written_keywords: list[str] = []
+        self._without_tensors = None
+        self._written = self._written_keywords = ()
+        self._changed()
 
     def bump_versions(self) -> None:
         """From now on the arguments that the schema says are written count as written by every call."""
@@ -63,6 +72,12 @@ class Operator:
         self._written_keywords = [
             each.name for each in self.declaration.arguments if each.keyword_only and each.written
         ]
+        self._changed()
+
+    def choose_without_tensors(self, kernel: Callable) -> None:
+        """From now on calls without tensors go to this kernel."""
+        self._without_tensors = kernel
+        self._changed()
 
     @property
     def overload(self) -> OpOverload:
@@ -88,55 +103,54 @@ class Operator:
         return self.kernels[key][-1] if key in self.kernels else None
 
     def _changed(self) -> None:
-        self._by_class.clear()
-        self._autograd = self._autograd_kernel()
-
-    def _autograd_kernel(self) -> Callable:
-        """What a call does first: see Note [Layers of a call]."""
-        if any(key.startswith(AUTOGRAD) and key != AUTOGRAD for key in self.kernels):
-            return self._run_autograd_of_backend
-        return self._general_autograd()
-
-    def _general_autograd(self) -> Callable:
-        kernel = self.kernel(AUTOGRAD)
-        if kernel is not None:
-            return self.run_kernel if kernel is self.fallthrough else kernel
-        implicit = self.kernel(IMPLICIT)
-        if implicit is not None and self.kernels.keys() <= {IMPLICIT, EXPLICIT}:
-            return implicit
-        return self._run_unrecorded
-
-    def _run_autograd_of_backend(self, *args: Any, **kwargs: Any) -> Any:
-        backend = backend_of(array_class_of((*args, *kwargs.values())))
-        kernel = self.kernel(backend.autograd_key) if backend is not None else None
-        return (kernel or self._general_autograd())(*args, **kwargs)
+        for found in (self._found_autograd, self._found_kernels, self._found_straight, self._plans):
+            found.clear()
 
     @property
     def has_autograd(self) -> bool:
         """Whether the op has been given an autograd kernel, or needs none."""
-        return any(key.startswith(AUTOGRAD) for key in self.kernels) or self._autograd is self.kernel(IMPLICIT)
+        has_own = any(key.startswith(AUTOGRAD) for key in self.kernels)
+        return has_own or self._found_autograd[np.ndarray] is not self._run_unrecorded
 
     # -------------------- calls --------------------
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if state.interceptors and intercepts(self, *args, *kwargs.values()):
+        if state.interceptors:
+            return self._call_looked_at(args, kwargs)
+        classes = tuple(map(type, args))
+        kernel, tensors, fits = self._plans[(*classes, *kwargs, *map(type, kwargs.values())) if kwargs else classes]
+        if kernel is not None and (fits is None or fits(args, kwargs)):
+            for place in tensors:
+                tensor = args[place]
+                if tensor._edge is not None or type(tensor._array) is not np.ndarray:
+                    break
+            else:
+                return self._check_result(kernel(*args, **kwargs))
+        values, keywords = self.bind(args, kwargs)
+        array_class = class_outside_autograd((*values, *keywords.values()) if keywords else values)
+        if array_class is not AUTOGRAD:
+            kernel = self._found_straight[array_class]
+            if kernel is not None:
+                return self._check_result(kernel(*values, **keywords))
+        return self._run(values, keywords)
+
+    def _call_looked_at(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """A call while something is switched on that may look at calls, or change what they do."""
+        if intercepts(self, *args, *kwargs.values()):
             return call(self, *args, **kwargs)
         values, keywords = self.bind(args, kwargs)
-        if _thread.inference:
-            return self.run_kernel(*values, **keywords)
-        return self._autograd(*values, **keywords)
+        return self.run_kernel(*values, **keywords) if _thread.inference else self._run(values, keywords)
+
+    def _run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Run the autograd kernel."""
+        return self._found_autograd[array_class_of((*args, *kwargs.values()))](*args, **kwargs)
 
     def run_kernel(self, *args: Any, **kwargs: Any) -> Any:
         """Run the backend's kernel: what is below autograd."""
         if self._written or self._written_keywords:
             self._mark_written(args, kwargs)
-        values = (*args, *kwargs.values()) if kwargs else args
-        kernel = self._by_class[array_class_of(values)]
-        result = kernel(*args, **kwargs)
-        try:
-            return self._check_result(result)
-        except CastError as error:
-            raise RuntimeError(str(error)) from None
+        kernel = self._found_kernels[array_class_of((*args, *kwargs.values()) if kwargs else args)]
+        return self._check_result(kernel(*args, **kwargs))
 
     def _mark_written(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         written = [args[place] for place in self._written if place < len(args)]
@@ -146,38 +160,58 @@ class Operator:
                 mark_written(tensor)
 
     # -------------------- finding kernels --------------------
+    # By the class of the arrays of a call; None stands for a call without tensors.
 
-    def find_kernel(self, array_class: Any) -> Callable:
-        """The kernel for tensors of a backend, given by the class of its arrays; None stands for no tensors at all."""
+    def _find_autograd(self, array_class: Any) -> Callable:
+        """What a call does first: see Note [Layers of a call]."""
         if array_class is None:
-            return self._kernel_without_tensors()
+            return self.run_kernel
         backend = backend_of(array_class)
-        name = backend.name if backend else array_class.__name__
-        kernel = self.kernel(name) or self.kernel(EXPLICIT) or self.kernel(IMPLICIT)
+        kernel = self.kernel(backend.autograd_key) if backend is not None else None
+        if kernel is None and self.kernels.keys().isdisjoint((_backend_name(array_class), EXPLICIT)):
+            kernel = self.kernel(IMPLICIT)
+        kernel = kernel or self.kernel(AUTOGRAD) or self._run_unrecorded
+        return self.run_kernel if kernel is fallthrough_kernel else kernel
+
+    def straight_kernel(self, array_class: Any) -> Callable | None:
+        """The backend's kernel, if nothing but it is needed for tensors that are outside of autograd."""
+        autograd = self._found_autograd[array_class]
+        only_records = autograd in (self._run_unrecorded, self.run_kernel) or hasattr(autograd, "only_records")
+        if not only_records or self._written or self._written_keywords:
+            return None
+        return self._kernel_for(array_class)
+
+    def _kernel_for(self, array_class: Any) -> Callable | None:
+        own = self._without_tensors if array_class is None else self.kernel(_backend_name(array_class))
+        return own or self.kernel(EXPLICIT) or self.kernel(IMPLICIT)
+
+    def _find_kernel(self, array_class: Any) -> Callable:
+        kernel = self._kernel_for(array_class)
         if kernel is not None:
             return kernel
+        if array_class is None:
+            raise NotImplementedError(_NO_TENSORS.format(self.name, ", ".join(self.kernels)))
+        name = _backend_name(array_class)
         if name == "Meta":
             raise NotImplementedError(_NO_FAKE.format(self.name))
         raise errors.no_kernel(self.name, name, list(self.kernels))
 
-    def _kernel_without_tensors(self) -> Callable:
-        kernel = self.without_tensors or self.kernel(EXPLICIT) or self.kernel(IMPLICIT)
-        if kernel is None:
-            raise NotImplementedError(_NO_TENSORS.format(self.name, ", ".join(self.kernels)))
-        return kernel
 
+class _ByClass(dict):
+    """What calls have found, by the class of the arrays; a registration empties it."""
 
-class _KernelsByClass(dict):
-    """The kernels that calls have found, by the class of the arrays; a registration empties it."""
-
-    def __init__(self, operator: Operator) -> None:
+    def __init__(self, find: Callable[[Any], Any]) -> None:
         super().__init__()
-        self._operator = operator
+        self._find = find
 
-    def __missing__(self, array_class: Any) -> Callable:
-        kernel = self._operator.find_kernel(array_class)
-        self[array_class] = kernel
-        return kernel
+    def __missing__(self, array_class: Any) -> Any:
+        found = self[array_class] = self._find(array_class)
+        return found
+
+
+def _backend_name(array_class: type) -> str:
+    backend = backend_of(array_class)
+    return backend.name if backend else array_class.__name__
 
 
 def array_class_of(values: Sequence[Any]) -> Any:

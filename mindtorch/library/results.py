@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch.dispatch.schema_syntax import Declaration
-from mindtorch.library.casting import cast_for
+from mindtorch.library.casting import Cast, CastError, cast_for
 from mindtorch.tensor import Tensor
 
 
@@ -12,10 +12,20 @@ def result_check(name: str, declaration: Declaration) -> Callable[[Any], Any]:
     """The function that makes of a kernel's result what the op returns."""
     casts = [cast_for(each.type) for each in declaration.returns]
     if len(casts) == 1 and not declaration.returns_tuple:
-        return casts[0]
+        return _single_check(casts[0])
     if not casts:
         return _nothing_check(name)
-    return _several_check(casts)
+    return _single_check(_several_cast(casts))
+
+
+def _single_check(cast: Cast) -> Cast:
+    def check(result: Any) -> Any:
+        try:
+            return cast(result)
+        except CastError as error:
+            raise error.kind(str(error)) from None
+
+    return check
 
 
 def _nothing_check(name: str) -> Callable[[Any], None]:
@@ -28,15 +38,15 @@ def _nothing_check(name: str) -> Callable[[Any], None]:
     return check
 
 
-def _several_check(casts: list[Callable]) -> Callable[[Any], tuple]:
-    def check(result: Any) -> tuple:
+def _several_cast(casts: list[Cast]) -> Cast:
+    def cast_all(result: Any) -> tuple:
         if not isinstance(result, (tuple, list)):
             raise TypeError(f"Object of type '{type(result).__name__}' is not an instance of 'sequence'")
         if len(result) != len(casts):
             raise RuntimeError(f"expected {len(casts)} results from the kernel, but got {len(result)}")
         return tuple([cast(value) for cast, value in zip(casts, result)])
 
-    return check
+    return cast_all
 
 
 def may_record(values: Any) -> bool:

@@ -174,9 +174,9 @@ class _Signature:
         self._outs[parameter.name] = f"a{place}"
 
     def _check_written(self) -> None:
-        if isinstance(self._written, str):
+        if self._written == "unknown":
             return
-        unknown = set(self._written) - self._signature.parameters.keys()
+        unknown = set(self._written) - set(self._signature.parameters)
         if unknown:
             self.fail(
                 f"{unknown} in mutates_args were not found in the custom op's signature. mutates_args should contain "

@@ -11,7 +11,7 @@ from mindtorch.device import device
 from mindtorch.dtype import ALL_DTYPES, dtype
 from mindtorch.layout import layout, sparse_coo, sparse_csr, strided
 from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
-from mindtorch.program.structure import Ref
+from mindtorch.program.structure import Ref, as_constant, mapped
 
 
 class BadValue(ValueError):
@@ -78,7 +78,7 @@ def _tuple(items: Any) -> tuple:
 
 
 def _dict(items: Any) -> dict:
-    return {decode(key): decode(item) for key, item in items}
+    return {mapped(decode(key), as_constant): decode(item) for key, item in items}
 
 
 def _tensor(number: Any) -> Ref:

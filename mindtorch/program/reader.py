@@ -6,6 +6,7 @@ Everything is checked before a program is made, so that one that loads has value
 import io
 import json
 import pickle
+import struct
 import zipfile
 from collections.abc import Callable
 from os import PathLike
@@ -19,17 +20,39 @@ from mindtorch.program.structure import ProgramError, Ref, leaves
 from mindtorch.program.writer import CONSTANTS, FORMAT, FORMAT_VERSION, PROGRAM
 from mindtorch.tensor import Tensor
 
+# What zip archives, JSON and above all pickles raise when bytes of them have changed.
+_DAMAGED = (
+    zipfile.BadZipFile, pickle.UnpicklingError, struct.error, ArithmeticError, AttributeError, EOFError, LookupError,
+    MemoryError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+_MOST_INPUTS = 100_000  # a file of a few bytes must not take up all memory
+
 
 def load(file: str | PathLike | BinaryIO) -> Program:
     """The program that `Program.save` wrote. One that means ops or versions that this release has not is refused."""
-    name = str(file) if isinstance(file, (str, PathLike)) else "the program"
+    is_path = isinstance(file, (str, PathLike))
+    if not is_path and not hasattr(file, "seek"):
+        raise TypeError(f"load() takes a path or an open file, not {type(file).__name__}")
+    name = str(file) if is_path else "the program"
     try:
         with zipfile.ZipFile(file) as archive:
-            document = json.loads(archive.read(PROGRAM))
-            tensors = serialization.load(io.BytesIO(archive.read(CONSTANTS)))
-    except (zipfile.BadZipFile, KeyError, ValueError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
+            document = json.loads(_member(archive, PROGRAM))
+            tensors = serialization.load(io.BytesIO(_member(archive, CONSTANTS)))
+    except _DAMAGED as error:
         raise ProgramError(f"{name} is no saved program: {error}") from None
-    return _Reader(name).program(document, tensors)
+    try:
+        return _Reader(name).program(document, tensors)
+    except RecursionError:
+        raise ProgramError(f"{name}: it is nested too deeply") from None
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """A file of the archive. `save` compresses none: a compressed one could be of any size."""
+    if name not in archive.namelist():
+        raise zipfile.BadZipFile(f"there is no {name} in it")
+    if archive.getinfo(name).compress_type != zipfile.ZIP_STORED:
+        raise zipfile.BadZipFile(f"{name} is compressed")
+    return archive.read(name)
 
 
 class _Reader:
@@ -41,6 +64,8 @@ class _Reader:
     def program(self, document: Any, tensors: Any) -> Program:
         self._check_format(document)
         inputs = self._number(document, "inputs", "")
+        if inputs > _MOST_INPUTS:
+            raise self._refuse("inputs", f"{inputs} are too many")
         constants = self._constants(document, tensors)
         known = {*range(inputs), *constants}
         steps = []

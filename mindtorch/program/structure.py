@@ -33,13 +33,13 @@ CONSTANTS = (bool, int, float, complex, str, dtype, device, layout, memory_forma
 
 
 def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A value whose leaves have been changed; every kind of tuple becomes a plain one."""
+    """A value whose leaves have been changed; every kind of tuple becomes a plain one. Keys are no tensors."""
     if isinstance(value, tuple):
         return tuple([mapped(item, change) for item in value])
     if isinstance(value, list):
         return [mapped(item, change) for item in value]
     if isinstance(value, dict):
-        return {key: mapped(item, change) for key, item in value.items()}
+        return {mapped(key, as_constant): mapped(item, change) for key, item in value.items()}
     return change(value)
 
 

@@ -1,12 +1,13 @@
 """`torch.library` and `torch.ops`: definitions, kernels and names are the same in both libraries."""
 
 import warnings
+from itertools import combinations
 
 import pytest
 import torch
 
 import mindtorch
-from tests.parity.library_programs import compare, tried
+from tests.parity.library_programs import compare, leaf, tried
 
 PROGRAMS = []
 
@@ -218,6 +219,58 @@ def a_kernel_of_an_aten_op(T, namespace):
         changed = T.atan2(x, T.ones(2))
         changed.sum().backward()
     return changed, type(changed.grad_fn).__name__, T.atan2(T.ones(2), T.ones(2)), x.grad
+
+
+@program
+def every_combination_of_keys(T, namespace):
+    """Which kernel runs for plain tensors, those that require grad, tensors without data, and without tensors."""
+    keys = ["CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd", "Autograd", "AutogradCPU", "Meta"]
+    found = []
+    for chosen in (each for count in range(4) for each in combinations(keys, count)):
+        with T.library._scoped_library(namespace, "FRAGMENT") as library:
+            library.define("foo(Tensor[] x) -> str")
+            errors = [tried(library.impl, "foo", lambda x, key=key: key, key) for key in chosen]
+            foo = getattr(T.ops, namespace).foo
+            lists = [T.ones(1)], [leaf(T)], [T.ones(1, device="meta")], [leaf(T).to("meta")], []
+            called = [str(tried(foo, each)).partition(" ")[0] for each in lists]
+            with T.inference_mode():
+                called.append(str(tried(foo, [T.ones(1)])).partition(" ")[0])
+            found.append((chosen, errors, called))
+    return found
+
+
+@program
+def handles_of_an_op_that_is_defined_again(T, namespace):
+    found = []
+    packet = overload = None
+    for factor in (2, 3):
+        with T.library._scoped_library(namespace, "FRAGMENT") as library:
+            library.define("foo(Tensor x) -> Tensor")
+            library.impl("foo", lambda x, factor=factor: x * factor, "CPU")
+            packet = packet or getattr(T.ops, namespace).foo
+            overload = overload or packet.default
+            found += [tried(getattr(T.ops, namespace).foo, T.ones(1)), overload(T.ones(1))]
+    return found
+
+
+@program
+def the_same_definition_written_in_other_ways(T, namespace):
+    library = T.library.Library(namespace, "FRAGMENT")
+    library.define("foo(Tensor x) -> Tensor")
+    again = [
+        tried(library.define, text) for text in ("foo (Tensor x) -> Tensor", f"{namespace}::foo(Tensor y)->Tensor")
+    ]
+    return [text.partition(" Duplicate")[0] for text in again]
+
+
+@program
+def libraries_of_another_namespace_or_kind(T, namespace):
+    found = []
+    for kind in ("DEF", "FRAGMENT", "IMPL"):
+        library = T.library.Library(namespace, kind)
+        found += [tried(library.impl, "elsewhere::foo", lambda x: x, key) for key in ("CPU", "Meta", "", "Autograd")]
+        found.append(tried(library.define, "foo(Tensor x) -> Tensor"))
+    return found
 
 
 # -------------------- the module --------------------

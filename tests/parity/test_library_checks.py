@@ -116,3 +116,33 @@ def errors_of_opcheck(T, namespace):
         tried(T.library.opcheck, "sin", (T.ones(1),)),
         tried(T.library.opcheck, sin, (T.ones(1),), rtol=1.0),
     ]
+
+
+FAULTS = {
+    "fewer results": lambda T: (lambda x: [x * 2, x * 3], lambda x: [T.empty_like(x)], "(Tensor x) -> Tensor[]"),
+    "another offset": lambda T: (
+        lambda x: T.zeros(5)[1:],
+        lambda x: T.empty(4, device=x.device),
+        "(Tensor x) -> Tensor",
+    ),
+    "another stride": lambda T: (
+        lambda x: (x * 2).expand(2, 3).t(),
+        lambda x: x.new_empty(3, 2),
+        "(Tensor x) -> Tensor",
+    ),
+    "a result on the default device": lambda T: (lambda x: x * 2, lambda x: T.empty(3), "(Tensor x) -> Tensor"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_planted_faults(name):
+    """Both libraries find them, in words that differ."""
+
+    def run(T, namespace):
+        kernel, fake, schema = FAULTS[name](T)
+        op = T.library.custom_op(f"{namespace}::foo", kernel, mutates_args=(), schema=schema)
+        op.register_fake(fake)
+        results = T.library.opcheck(op, (T.ones(3),), test_utils="test_faketensor", raise_exception=False)
+        return results["test_faketensor"] == "SUCCESS"
+
+    compare(run)

@@ -24,7 +24,10 @@ ARGUMENTS = [
     "Generator? g=None",
     "Tensor x, *, int y", "*, int x", "Tensor x, *, *, int y", "float x=1., *, Tensor(a!) out", "Tensor x,",
     "Tensor x int y", "Tensor x, , int y", "Tensor", "3 x", "Foo x", "Tensor self, Foo x", "x", "Tensor(a x",
-    "Tensor(a!! x",
+    "Tensor(a!! x", "int[] x=None", "int[]? x=[1]", "int[2]? x=1", "int[] x=[1, ]", "bool[2] x=True", "float[2] x=1",
+    "SymInt[2] x=1", "int[] x=[2,2]", "Scalar[] x=[1]", "int?[] x=[None]", "SymFloat x", "Tensor x; int y",
+    r"str s='a\nb'", r"str s='a\"b'", "str s=\"it's\"", r"str s='a\\b'", "str s='a\tb'", "str s='\x01'",
+    r"str s='\q'", r"str s='\x41'", "str s='a",
 ]  # fmt: skip
 WHOLE = [
     "", "foo", "foo(", "foo(Tensor x)", "foo(Tensor x) -> ", "foo() -> ()", "foo() -> (Tensor)", "foo() -> ((Tensor))",
@@ -32,7 +35,10 @@ WHOLE = [
     "foo() -> (Tensor, int, float[])", "foo(Tensor(a!) x) -> Tensor(a!)", "foo.over(Tensor x)->Tensor",
     "foo.default(Tensor x) -> Tensor", "foo.(Tensor x) -> Tensor", "1foo(Tensor x) -> Tensor",
     "foo(Tensor x) - > Tensor",
-    "other::foo(Tensor x) -> Tensor",
+    "other::foo(Tensor x) -> Tensor", "foo(Tensor x) -> Tensor;", "foo(Tensor x) -> Tensor, Tensor",
+    "foo(Tensor x) -> Tensor more", "foo(Tensor x) -> (Tensor", "foo(Tensor x) -> Tensor # a comment",
+    "foo-bar() -> ()",
+    "foo bar() -> ()", "foo[Tensor x] -> ()", "foo(\n Tensor x,\n int y=1\n) -> Tensor",
 ]  # fmt: skip
 
 

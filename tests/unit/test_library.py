@@ -2,6 +2,7 @@
 
 import gc
 import re
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -255,3 +256,67 @@ def test_the_page(capsys):
     exec(compile(program, "docs/library.md", "exec"), {})
     expected = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == expected and len(expected) > 8
+
+
+class TestStraightCalls:
+    """Calls that take the short way give the same as those that do not."""
+
+    @pytest.fixture
+    def seen(self, library):
+        seen = []
+        library.define("plain(Tensor x, int n=2, Tensor? y=None, *, float f=1.0, str mode='a') -> Tensor")
+        library.impl("plain", lambda *args, **kwargs: seen.append((args[1:], kwargs)) or args[0] * 1, "CPU")
+        return seen
+
+    def test_kernels_get_no_defaults(self, seen):
+        plain, x = torch.ops.unit.plain, torch.ones(1)
+        for _ in range(2):
+            plain(x)
+            plain(x, 2)
+            plain(x, 3)
+            plain(x, 2, None)
+            plain(x, f=1.0, mode="b")
+            plain(x, 3, f=2.0, mode="a")
+        calls = [((), {}), ((), {}), ((3,), {}), ((), {}), ((), {"mode": "b"}), ((3,), {"f": 2.0})]
+        assert seen == calls * 2
+
+    def test_what_does_not_fit_is_an_error_each_time(self, seen):
+        plain, x = torch.ops.unit.plain, torch.ones(1)
+        for _ in range(2):
+            for args, kwargs in [
+                ((x, 2**63), {}),
+                ((x, "a"), {}),
+                ((x,), {"mode": 3}),
+                ((x,), {"q": 1}),
+                ((), {}),
+                ((x,) * 4, {}),
+            ]:
+                with pytest.raises(RuntimeError):
+                    plain(*args, **kwargs)
+        assert seen == []
+
+    def test_a_kernel_that_comes_later_is_used(self, seen, library):
+        plain, x = torch.ops.unit.plain, torch.ones(1)
+        plain(x)
+        library.impl("plain", lambda x, *args, **kwargs: x + 10, "CPU")
+        assert plain(x).item() == 11
+        library.impl("plain", lambda x, *args, **kwargs: x + 20, "Autograd")
+        assert plain(x).item() == 21
+
+    def test_tensors_that_require_grad_meet_the_autograd_kernel(self, seen):
+        torch.library.register_autograd("unit::plain", lambda ctx, grad: (grad * 7, None, None))
+        plain, x = torch.ops.unit.plain, torch.ones(1)
+        assert not plain(x).requires_grad
+        assert torch.autograd.grad(plain(x.clone().requires_grad_()), x.requires_grad_(), allow_unused=True) == (None,)
+        (grad,) = torch.autograd.grad(plain(x), x)
+        assert grad.item() == 7
+
+    def test_classes_of_users_are_not_kept(self, seen):
+        class Marked(torch.Tensor):
+            pass
+
+        torch.ops.unit.plain(torch.ones(1).as_subclass(Marked))
+        alive = weakref.ref(Marked)
+        del Marked
+        gc.collect()
+        assert alive() is None
