@@ -18,7 +18,7 @@ from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import layout as Layout
 from mindtorch.layout import sparse_coo, strided
-from mindtorch.memory_format import contiguous_format, memory_format
+from mindtorch.memory_format import checked_format, contiguous_format, memory_format
 from mindtorch.size import Size, size_of
 
 # The value of `_edge` that means "look closer with edge_of". Every view has it, because a view follows its base:
@@ -104,8 +104,8 @@ class Tensor(TensorMethods):
     def nbytes(self) -> int:
         return self._array.size * self._array.itemsize
 
-    def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
-        return geometry.has_format(self._array, memory_format)
+    def is_contiguous(self, *, memory_format: memory_format = contiguous_format) -> bool:
+        return geometry.has_format(self._array, checked_format(memory_format, "is_contiguous"))
 
     def untyped_storage(self) -> storage.UntypedStorage:
         return storage.storage_of(self._array)
@@ -225,12 +225,6 @@ _CLASS_FURNITURE = frozenset(vars(type("Empty", (), {}))) | {
 
 
 # -------------------- making tensors --------------------
-
-
-def set_array(tensor: Tensor, array: Any) -> None:
-    """Give a tensor another array."""
-    tensor._array = array
-    tensor._kind = None
 
 
 def wrap(array: Any, node: Any = None, kind: Any = None) -> Tensor:

@@ -72,14 +72,12 @@ class AccumulateGrad(NodeBase):
             gradients[0] = run_tensor_hooks(hooks.values(), gradients[0])
         extras = self.extras
         if extras is None:
-            if gradients[0] is not None:
-                self._store(gradients)
+            self._store(gradients)
             return
         if extras.pre_hooks:
             gradients[:] = run_pre_hooks(extras.pre_hooks.values(), gradients)
         seen = tuple(gradients)
-        if gradients[0] is not None:
-            self._store(gradients)
+        self._store(gradients)
         if extras.hooks:
             run_post_hooks(extras.hooks.values(), (), seen)
 
@@ -90,13 +88,13 @@ class AccumulateGrad(NodeBase):
 
     def _store(self, gradients: list) -> None:
         variable, meta = self.variable, self.meta
-        if not meta.requires_grad:  # it did when the graph was made, or is only a view of a tensor that does
-            return
-        with _storing:
-            if meta.grad is None:
-                meta.grad = first_gradient(variable, gradients)
-            else:
-                meta.grad = add_gradient(meta.grad, gradients.pop())
+        # A leaf without requires_grad had it when the graph was made, or is only a view of a tensor that has.
+        if gradients[0] is not None and meta.requires_grad:
+            with _storing:
+                if meta.grad is None:
+                    meta.grad = first_gradient(variable, gradients)
+                else:
+                    meta.grad = add_gradient(meta.grad, gradients.pop())
         if meta.post_accumulate_hooks:
             run_post_accumulate_hooks(meta.post_accumulate_hooks.values(), variable)
 

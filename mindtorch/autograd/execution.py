@@ -16,11 +16,11 @@ import numpy as np
 from mindtorch import state
 from mindtorch.autograd import anomaly, node_base
 from mindtorch.autograd.accumulate_grad import AccumulateGrad
+from mindtorch.autograd.fitting import check_device, fit_gradient, fit_gradients
 from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.autograd.reentrant import run_nested
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import from_numpy_dtype
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, wrap
 
@@ -33,7 +33,7 @@ _sum_kernels = kernel_table("sum.dim_IntList")
 # Note [Sums of gradients]: a tensor that is used many times (the weights of a recurrent network) gets many gradients,
 # and for small ones an addition costs mostly the call. They wait, and are summed together, in the order in which they
 # came: adding up the rows of a matrix is the same as adding them one by one. Of large ones a sum is made once, and what
-# follows is added to it in place.
+# follows is added to it in place. So it is of small ones that are not row-major: a sum keeps their order.
 _SMALL = 512  # elements
 _MOST_WAITING = 128
 _SUMMED = (np.dtype("float32"), np.dtype("float64"))
@@ -69,7 +69,10 @@ class GraphRoot(NodeBase):
 class Pass:
     """One backward pass: which nodes it reaches and what it has been asked for."""
 
-    __slots__ = ("nodes", "last", "wanted", "needed", "captures", "captured", "keep_graph", "callbacks", "notes")
+    __slots__ = (
+        *("nodes", "inner", "leaves", "last", "wanted", "needed"),
+        *("captures", "captured", "keep_graph", "callbacks", "notes"),
+    )
 
     def __init__(self, root: GraphRoot, keep_graph: bool) -> None:
         self.keep_graph = keep_graph
@@ -79,8 +82,8 @@ class Pass:
         self.captured: list[Any] = []
         self.wanted: set | None = None  # the nodes that gradients go to; None: all
         self.needed: set | None = None  # those of them that run
-        self.nodes, leaves = _reachable(root)  # the next one to run is the last
-        self.last = _last_before(leaves, self.nodes)  # leaf -> the last node to run that has a gradient for it
+        self.nodes, self.inner, self.leaves = _reachable(root)  # the next one to run is the last of `nodes`
+        self.last = _last_before(self.leaves, self.nodes)  # leaf -> the last node to run that has a gradient for it
 
     def restrict(self, targets: Sequence[tuple], capture: bool) -> None:
         """Run only what the targets, which are edges, need. With `capture`, keep their gradients and don't run them."""
@@ -98,12 +101,14 @@ class Pass:
         self.last = _last_before(leaves, [node for node in self.nodes if node in self.needed])
 
     def will_reach(self, node: Any) -> bool:
-        """Whether the pass has yet to come to a node, or will have come to it if it is a leaf."""
-        return node in self.last or node in self.nodes
+        """Whether the pass comes to a node, sooner or later, or has been there."""
+        if self.wanted is not None:
+            return node in self.wanted
+        return node in self.inner or node in self.leaves
 
 
-def _reachable(root: GraphRoot) -> tuple[list[Any], set]:
-    """The nodes that a pass reaches, the last to run first, and the leaves."""
+def _reachable(root: GraphRoot) -> tuple[list[Any], set, set]:
+    """The nodes that a pass reaches: those that are no leaves, the last to run first; the same as a set; the leaves."""
     nodes: list[Any] = [root]
     seen = {root}
     leaves = set()
@@ -118,7 +123,7 @@ def _reachable(root: GraphRoot) -> tuple[list[Any], set]:
                 seen.add(target)
                 nodes.append(target)
     nodes.sort(key=_by_sequence)
-    return nodes, leaves
+    return nodes, seen, leaves
 
 
 def _nodes_towards(goals: set, nodes: Sequence[Any]) -> set:
@@ -298,9 +303,21 @@ def _add(held: Any, output_nr: int, grad: Tensor) -> Any:
     (earlier,) = _received(held)
     if type(earlier._array) is not kind:
         return _add_recorded(earlier, 0, grad)
-    if kind is Array and array.size <= _SMALL and array.dtype is earlier._array.dtype and array.dtype in _SUMMED:
+    if kind is Array and _may_wait(earlier._array, array):
         return Waiting((earlier, grad))
     return OwnSum(wrap(_add_kernels[kind](earlier._array, array)))
+
+
+def _may_wait(earlier: Array, array: Array) -> bool:
+    """Whether two gradients of the same value are small, and their sum is row-major."""
+    if array.size > _SMALL or array.dtype is not earlier.dtype or array.dtype not in _SUMMED:
+        return False
+    return _is_row_major(earlier) and _is_row_major(array)
+
+
+def _is_row_major(array: Array) -> bool:
+    """Whether an array is in row-major order, or has the same number everywhere, as the gradient of a sum."""
+    return array.flags.c_contiguous or not any(array.strides)
 
 
 def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
@@ -319,7 +336,7 @@ def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
         grads = run_pre_hooks(extras.pre_hooks.values(), grads)
     results = _apply_for(task.wanted, node, grads)
     if extras and extras.hooks:
-        results = run_post_hooks(extras.hooks.values(), results, grads)
+        results = run_post_hooks(extras.hooks.values(), fit_gradients(node, results), grads)
     if task.wanted is None:
         return results
     return tuple(
@@ -368,51 +385,3 @@ def _run_leaf(task: Pass, leaf: Any, gradients: list, node: Any, edge: tuple) ->
     grad = leaf.capture(gradients[0])
     for _, position in captures:
         task.captured[position] = grad
-
-
-# -------------------- checking gradients --------------------
-
-
-def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: Any) -> Tensor:
-    """A gradient in the shape and dtype of the value that it belongs to: what was broadcast is summed."""
-    if grad._array.shape != shape:
-        if not _expandable(shape, grad._array.shape):
-            raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
-        grad = _sum_to(grad, shape)
-    if grad._array.dtype != numpy_dtype:
-        wanted = from_numpy_dtype(numpy_dtype)
-        if grad.is_complex() and not wanted.is_complex:
-            grad = grad.real
-        if grad.dtype is not wanted:
-            grad = grad.to(wanted)
-    return grad
-
-
-def _sum_to(grad: Any, shape: tuple) -> Tensor:
-    """Sum over the dimensions in which a value of that shape was broadcast."""
-    extra = grad.ndim - len(shape)
-    leading = tuple(range(extra))
-    repeated = [extra + i for i, size in enumerate(shape) if size == 1 and grad.shape[extra + i] != 1]
-    if not repeated:
-        return grad.sum(leading)
-    total = grad.sum((*leading, *repeated), keepdim=True)
-    return total.reshape(shape) if extra else total
-
-
-def check_device(grad: Tensor, leaf: Any, node: Any, edge: Any) -> None:
-    expected = leaf.variable.device
-    if grad.device != expected:
-        raise _invalid(node, edge, f"expected device {expected} but got {grad.device}")
-
-
-def _expandable(shape: tuple, target: tuple) -> bool:
-    """Whether a tensor of one shape can be broadcast to the other."""
-    if len(shape) > len(target):
-        return False
-    tail = target[len(target) - len(shape) :]
-    return all(size in (1, wanted) for size, wanted in zip(shape, tail, strict=True))
-
-
-def _invalid(node: Any, edge: Any, problem: str) -> RuntimeError:
-    index = next(index for index, each in enumerate(node.next_edges) if each is edge)
-    return RuntimeError(f"Function {node.name()} returned an invalid gradient at index {index} - {problem}")

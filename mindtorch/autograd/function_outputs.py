@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, rebase, set_history
+from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, check_inplace, rebase, set_history
 from mindtorch.autograd_meta import MULTI_OUTPUT
 from mindtorch.tensor import Tensor, alias_of, share_version, view_of
 
@@ -58,12 +58,13 @@ def _is_differentiable(tensor: Tensor) -> bool:
 
 def _rewritten(node: Any, output: Tensor, position: int, count: int, is_input: bool) -> Tensor:
     """An output that `forward` wrote in place."""
-    if output.is_leaf and output.requires_grad:
+    if output.requires_grad and (output._meta.edge is None if output._is_view() else output.is_leaf):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
         warnings.warn(_NOT_AN_INPUT, UserWarning, stacklevel=2)
     if output._is_view() and count > 1:
         raise RuntimeError(_VIEW_AMONG_OUTPUTS)
+    check_inplace(output)
     rebase(output, node, position)
     return output
 

@@ -119,7 +119,10 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     with mode="any" call `fn(gradient)` with the first of them."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    hook = _AllGradients(tensors, fn) if mode == "all" else _FirstGradient(fn)
+    if mode == "any":
+        first = _FirstGradient(fn)
+        return _MultiHandle([tensor.register_hook(first.note) for tensor in tensors if tensor.requires_grad])
+    hook = _AllGradients(tensors, fn)
     return _MultiHandle([tensor.register_hook(hook.for_tensor(i)) for i, tensor in enumerate(tensors)])
 
 
@@ -152,9 +155,6 @@ class _FirstGradient:
 
     def __init__(self, function: Callable) -> None:
         self.function = function
-
-    def for_tensor(self, position: int) -> Callable[[Any], None]:
-        return self.note
 
     def note(self, grad: Any) -> None:
         task: Any = running.task

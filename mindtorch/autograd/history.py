@@ -13,7 +13,7 @@ from mindtorch import state
 from mindtorch.autograd.accumulate_grad import AccumulateGrad
 from mindtorch.autograd.copy_slices import CopySlices, ViewRecipe
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
-from mindtorch.tensor import ASK, Tensor, autograd_meta
+from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta
 
 IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
 
@@ -53,13 +53,17 @@ def require_grad(leaf: Tensor) -> None:
     leaf._edge = ASK if leaf._meta.base is not None else (AccumulateGrad(leaf), 0)
 
 
-def renew_leaf(leaf: Tensor) -> None:
-    """After the array of a leaf was replaced, give it a node for the new one. Older graphs keep the old node."""
-    edge = leaf._edge
+def set_array(tensor: Tensor, array: Any) -> None:
+    """Give a tensor another array. A leaf gets a node for it; older graphs keep the old node."""
+    if array is tensor._array:
+        return
+    tensor._array = array
+    tensor._kind = None
+    edge = tensor._edge
     if edge and edge[0].accumulates:
-        leaf._edge = (AccumulateGrad(leaf), 0)
-    elif leaf._meta is not None:
-        leaf._meta.accumulator = None
+        tensor._edge = (AccumulateGrad(tensor), 0)
+    elif tensor._meta is not None:
+        tensor._meta.accumulator = None
 
 
 def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:
@@ -74,18 +78,29 @@ def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:
 def _follow_base(view: Tensor, meta: ViewMeta) -> None:
     """Take the view again if its base was written since. See Note [Views follow their base]."""
     version = view._version_counter[0]
-    if meta.version == version or edge_of(meta.base) is None:
+    if meta.version == version or (meta.edge is None and edge_of(meta.base) is None):
         return
     _check_writable(meta, "its base or another view of its base has been")
     old = meta.edge
     grad_enabled = _thread.grad_enabled
     state.set_grad_enabled(True)
     try:
-        meta.edge = ViewRecipe(view, meta.base)(meta.base)._meta.edge
+        meta.edge = _edge_on_base(view, meta.base)
     finally:
         state.set_grad_enabled(grad_enabled)
     meta.version = version
     move_hooks(meta, old, meta.edge)
+
+
+def _edge_on_base(view: Tensor, base: Tensor) -> tuple:
+    """The edge of the view taken again. If the base is outside of the graph, the view's node leads nowhere."""
+    if edge_of(base) is not None:
+        return ViewRecipe(view, base)(base)._meta.edge
+    stand_in = alias_of(base)
+    require_grad(stand_in)
+    edge = ViewRecipe(view, base)(stand_in)._meta.edge
+    edge[0].next_edges = (None,) * len(edge[0].next_edges)
+    return edge
 
 
 # -------------------- writing in place --------------------
@@ -152,14 +167,19 @@ def _rebase_view(view: Tensor, node: Any) -> None:
     base._edge = (copy_slices, 0)
     if base._meta is not None:
         move_hooks(base._meta, old, base._edge)
+    view._meta.version = -1  # whatever it has followed since the write, it is to follow the base again
     edge_of(view)
 
 
 def move_hooks(meta: AutogradMeta, old: Any, new: Any) -> None:
-    """After an in-place op: hooks stay with the old value, `retain_grad` goes on with the new one."""
+    """After an in-place op: hooks stay with the old value, `retain_grad` goes on with the new one.
+
+    Not if the tensor has taken another shape in between: then it stays with the value that had the old shape.
+    """
     meta.hooks = None
-    if meta.retains_grad:
-        new[0].retain(new[1], old[0].extras.retained.pop(old[1]))
+    extras = old[0].extras if meta.retains_grad else None
+    if extras and old[1] in extras.retained:
+        new[0].retain(new[1], extras.retained.pop(old[1]))
 
 
 # -------------------- what may not be written --------------------

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.autograd.node_base import NodeBase, second_backward
-from mindtorch.autograd.saved_tensor import SavedTensor, unpack
+from mindtorch.autograd.saved_tensor import FREED, SavedTensor, unpack
 from mindtorch.tensor import Tensor, wrap
 
 
@@ -58,7 +58,7 @@ class Node(NodeBase):
     def _raw_saved(self, place: int) -> Any:
         kept = self.kept
         if kept is None:
-            raise second_backward()
+            return SavedTensor(FREED)
         held = kept[place]
         if isinstance(held, list):
             held[:] = map(as_saved_tensor, held)

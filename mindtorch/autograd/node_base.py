@@ -10,6 +10,7 @@ from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.size import Size, size_of
+from mindtorch.tensor import Tensor
 
 # Numbers the nodes of the process. A node's inputs are made before it is, so descending numbers are an order in which
 # backward may run; the engine relies on it.
@@ -75,6 +76,7 @@ class NodeBase:
         return self.next_edges[index] is not None
 
     def __call__(self, *grads: Any) -> Any:
+        self._check_gradients(grads)
         recorded = state.thread.grad_enabled
         if recorded:
             state.count_recorded_pass(1)
@@ -84,6 +86,15 @@ class NodeBase:
             if recorded:
                 state.count_recorded_pass(-1)
         return results if len(results) != 1 else results[0]
+
+    def _check_gradients(self, grads: tuple) -> None:
+        metadata = self.input_metadata
+        expected = len(metadata) if type(metadata) is list else 1
+        if len(grads) != expected:
+            raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
+        for position, grad in enumerate(grads):
+            if grad is not None and not isinstance(grad, Tensor):
+                raise TypeError(f"argument {position} is not a Variable")
 
     # -------------------- what users see --------------------
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import errors, state
-from mindtorch.autograd.history import mark_written
+from mindtorch.autograd.history import mark_written, set_array
 from mindtorch.iterator import check_result_dtype, needs_resize
-from mindtorch.tensor import Tensor, set_array
+from mindtorch.tensor import Tensor
 
 _thread = state.thread
 

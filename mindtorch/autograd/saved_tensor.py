@@ -100,6 +100,9 @@ class SavedOutput:
         return tensor
 
 
+FREED = object()  # in place of what a node has kept and has given up
+
+
 class SavedTensor:
     """A saved tensor that can be given hooks, once: what `_raw_saved_x` of a node is."""
 
@@ -114,6 +117,8 @@ class SavedTensor:
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Keep what `pack_hook(tensor)` returns, and give `unpack_hook` of that when the tensor is needed."""
         check_hooks("register_hooks", pack_hook, unpack_hook)
+        if self._held is FREED:
+            raise _freed()
         if self._unpack_hook is not None:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "
@@ -219,6 +224,14 @@ def modified_in_place(array: Any, edge: Any, version: int, expected: int) -> Run
     return RuntimeError(
         f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} "
         f"{list(array.shape)}]{source} is at version {version}; expected version {expected} instead. Hint: {hint}"
+    )
+
+
+def _freed() -> RuntimeError:
+    return RuntimeError(
+        "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are "
+        "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
+        "the graph a second time or if you need to access saved variables after calling backward."
     )
 
 

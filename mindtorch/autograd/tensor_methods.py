@@ -8,11 +8,11 @@ from weakref import ref
 from mindtorch import errors, state
 from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
-from mindtorch.autograd.history import edge_of, renew_leaf, require_grad
+from mindtorch.autograd.history import edge_of, require_grad, set_array
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, extend_tensor, set_array
+from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, extend_tensor
 
 _thread = state.thread
 
@@ -72,6 +72,8 @@ class FlagMethods:
 
     def detach_(self: Any) -> Any:
         """Cut the tensor off from its history, in place."""
+        if _thread.inference and not self.is_inference():
+            return self  # torch, too, leaves tensors from outside in the graph
         meta = self._meta
         if meta is not None:
             if meta.base is not None:
@@ -166,7 +168,6 @@ class GradMethods:
         if self.requires_grad and not _is_differentiable(value.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         set_array(self, value._array)
-        renew_leaf(self)
 
     @data.deleter
     def data(self) -> None:

@@ -13,6 +13,7 @@ import mindtorch
 FUNCTIONS = """
     torch.exp(3) ; torch.exp("a") ; torch.exp(None) ; torch.exp([x]) ; torch.exp(np.zeros(2)) ;
     torch.exp(x, out=3) ; torch.exp(x, out="a") ; torch.exp(x, x) ; torch.exp(x, foo=1)
+    x.add(x, out=x) ; x.mul(x, out=x) ; x.sum(0, out=x) ; x.add(x, foo=1)
     torch.mm(x, 3)
     torch.add(x, "a") ; torch.add(x, None) ; torch.add(x, [1]) ; torch.add(x, x, alpha="s") ; torch.add(x, x, 2) ;
     torch.add("a", x) ; torch.add(x, x, out=(x,)) ; torch.add(3, x) ; torch.add(2, 3)
@@ -37,6 +38,7 @@ FUNCTIONS = """
     torch.softmax(x, "a") ; torch.softmax(x, 1.5) ; torch.softmax(x)
     torch.log_softmax(x, "a")
     torch.cumsum(x, 1.5) ; torch.cumsum(x, "a")
+    torch.any(x, keepdim=True) ; torch.all(x, keepdim=True) ; torch.any(x, None, True) ; torch.count_nonzero(x)
     torch.clamp(x, "a") ; torch.clamp(x, 0, "a") ; torch.clamp(x) ; torch.clamp(x, x, 1)
     torch.where(x) ; torch.where(x, 1) ; torch.where(x > 0, "a", x) ; torch.where(1, x, x) ;
     torch.where(x > 0, x, "a") ; torch.where(x, x, x)
@@ -234,6 +236,14 @@ OPERATORS = """
     x //= "a" ; x &= "a"
 """
 
+LARGE_NUMBERS = """
+    x * 1e40 ; x * -1e300 ; x + 2 ** 63 ; x + (2 ** 64 - 1) ; x + 2 ** 64 ; x + (-2 ** 63) ; x + (-2 ** 63 - 1)
+    x - 2 ** 70 ; x * 10 ** 400 ; x / 2 ** 70 ; 2 ** 70 / x ; x == 2 ** 70 ; x < 2 ** 70 ; x >= -2 ** 70
+    x.t() * 2 ** 70 ; x[0, 0] + 2 ** 70 ; x.double() * 2 ** 70 ; x == 1e40 ; x < 1e40
+    x += 2 ** 70 ; x *= 1e40 ; x -= -2 ** 70 ; x.half() * 1e10 ; x.half() + 2 ** 60
+    xi + 2 ** 63 ; xi + 2 ** 70 ; xi * -2 ** 70 ; xi == 2 ** 70 ; xi & 2 ** 70 ; xi += 2 ** 70
+"""
+
 DIMS = """
     torch.any(x, (0, 1)) ; torch.any(x, dim=(0,), keepdim=True) ; torch.any(x, dim=None) ; x.any((0, 1))
     torch.all(x, (0, 1)) ; torch.all(x, []) ; torch.all(x, None, True) ; x.all(dim=[1], keepdim=True)
@@ -271,7 +281,7 @@ def outcome(library, call):
     }
     try:
         result = evaluated(call, names)
-    except (TypeError, ValueError, RuntimeError, AttributeError, IndexError) as error:
+    except (TypeError, ValueError, RuntimeError, AttributeError, IndexError, OverflowError) as error:
         return type(error).__name__, str(error)
     return shown(library, result)
 
@@ -293,6 +303,6 @@ def shown(library, result):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("call", calls(FUNCTIONS, FACTORIES, METHODS, OPERATORS, DIMS, OVERLOADS))
+@pytest.mark.parametrize("call", calls(FUNCTIONS, FACTORIES, METHODS, OPERATORS, LARGE_NUMBERS, DIMS, OVERLOADS))
 def test_call(call):
     assert outcome(mindtorch, call) == outcome(torch, call)

@@ -244,12 +244,23 @@ MISUSES = {
     "delete hooks": lambda T: delattr(sample(T, 3), "_backward_hooks"),
     "data of another kind": lambda T: setattr(sample(T, 3), "data", T.ones(3, dtype=T.int64)),
     "data is no tensor": lambda T: setattr(sample(T, 3), "data", 3),
+    "node without gradients": lambda T: (sample(T, 3) * 2).grad_fn(),
+    "node with too many gradients": lambda T: (sample(T, 3) * 2).grad_fn(T.ones(3), None),
+    "node with a number": lambda T: (sample(T, 3) * 2).grad_fn(2.0),
 }
 
 
 @pytest.mark.parametrize("name", MISUSES)
 def test_misuse(name):
     assert_same(MISUSES[name])
+
+
+@program
+def hooks_on_freed_saved_tensors(T):
+    x = sample(T, 3)
+    y = x * x
+    y.sum().backward()
+    y.grad_fn._raw_saved_self.register_hooks(lambda tensor: tensor, lambda packed: packed)
 
 
 @program
@@ -442,6 +453,82 @@ def test_multi_grad_hooks(mode):
         loss.backward()
         (x * 2).sum().backward()
         return seen
+
+    assert_same(run)
+
+
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_multi_grad_hooks_on_outputs_of_one_node(mode):
+    def run(T):
+        x, seen = sample(T, 2, 3), []
+        first, second = x.unbind()
+        T.autograd.graph.register_multi_grad_hook((first, second), seen.append, mode=mode)
+        (first * 2).sum().backward(retain_graph=True)
+        (first * second).sum().backward(retain_graph=True)
+        T.autograd.grad((first * second).sum(), first, retain_graph=True)
+        return seen
+
+    assert_same(run)
+
+
+@program
+def multi_grad_hooks_leave_out_constants(T):
+    x, seen = sample(T, 2), []
+    T.autograd.graph.register_multi_grad_hook((T.ones(2), x), seen.append, mode="any")
+    (x * 2).sum().backward()
+    return seen
+
+
+@program
+def node_hooks_see_gradients_that_fit(T):
+    x, y, seen = sample(T, 3), sample(T, 2, 1, dtype=T.float64), []
+    z = x * y
+    z.grad_fn.register_hook(lambda results, grads: seen.append(results))
+    z.sum().backward()
+    return seen
+
+
+@program
+def leaf_hooks_without_a_gradient(T):
+    class Nothing(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return None
+
+    x, seen = sample(T, 3), []
+    x.register_hook(lambda grad: seen.append(grad))
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad))
+    y = Nothing.apply(x)
+    y.sum().backward(retain_graph=True)
+    z = (x * 2).sum()
+    x.requires_grad_(False)
+    z.backward()
+    return seen
+
+
+LAYOUTS = {
+    "row-major": lambda w: w,
+    "turned": lambda w: w.t().contiguous().t(),
+    "expanded": lambda w: w[:1].expand(w.shape),
+    "expanded in all dimensions": lambda w: w[0, 0].expand(w.shape),
+}
+
+
+@pytest.mark.parametrize("size", [3, 30])
+@pytest.mark.parametrize("second", LAYOUTS)
+@pytest.mark.parametrize("first", LAYOUTS)
+def test_layout_of_a_sum_of_gradients(first, second, size):
+    def run(T):
+        x, w = sample(T, 2, size), sample(T, 2, size, requires_grad=False)
+        y, seen = x * 1, []
+        y.register_hook(lambda grad: seen.append(grad.stride()))
+        parts = [y * LAYOUTS[layout](w) for layout in (first, second, first)]
+        sum(part.sum() for part in parts).backward()
+        return seen, x.grad
 
     assert_same(run)
 

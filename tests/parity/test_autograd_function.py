@@ -541,3 +541,24 @@ def jvp_of_a_function(T):
 def function_without_jvp(T):
     with T.autograd.forward_ad.dual_level():
         type("Custom", (T.autograd.Function,), {"forward": staticmethod(lambda ctx, x: x * 1)}).apply(ones(T))
+
+
+WRITTEN = {
+    "leaf": lambda T: sample(T, 3),
+    "view of a leaf": lambda T: sample(T, 3)[:],
+    "view of a view of a leaf": lambda T: sample(T, 3)[:][:2],
+    "non-leaf": lambda T: sample(T, 3) * 2,
+    "view": lambda T: (sample(T, 3) * 2)[:2],
+    "one of several views": lambda T: (sample(T, 2, 3) * 2).unbind()[0],
+    "constant": lambda T: T.ones(3),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_may_be_written(name):
+    def run(T):
+        tensor = WRITTEN[name](T)
+        output = call(T, marks_dirty, lambda ctx, grad: grad * 3, tensor)
+        return output is tensor, output, output.grad_fn
+
+    assert_same(run)

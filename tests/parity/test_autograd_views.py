@@ -334,3 +334,90 @@ def inference_views(T):
     seen.append(y._version)
     view.mul_(sample(T, 1)[0])
     return seen
+
+
+# -------------------- other shapes in place --------------------
+
+SHAPES = {
+    "unsqueeze_": lambda t: t.unsqueeze_(1),
+    "squeeze_": lambda t: t.squeeze_(),
+    "t_": lambda t: t.t_(),
+}
+
+
+def kind_of_node(tensor):
+    return tensor.grad_fn and tensor.grad_fn.name().rstrip("0123456789")
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("view", ["no view", "of a recorded tensor", "of a written constant"])
+@pytest.mark.parametrize("written", ["nothing", "itself", "the base"])
+def test_other_shape(name, view, written):
+    def run(T):
+        x = sample(T, 2, 3) if name == "t_" else sample(T, 1, 3)
+        base = T.ones(x.shape).mul_(x) if view == "of a written constant" else x * 2
+        tensor = base if view == "no view" else base[:]
+        tensor = SHAPES[name](tensor)
+        kinds = [kind_of_node(tensor), kind_of_node(base)]
+        if written != "nothing":
+            (tensor if written == "itself" else base).mul_(3)
+        kinds += [kind_of_node(tensor), kind_of_node(base)]
+        (tensor * tensor).sum().backward()
+        return tensor, x.grad, kinds, tensor._version
+
+    assert_same(run)
+
+
+NEW_ARRAYS = {
+    **{name: lambda t, T, name=name: SHAPES[name](t) for name in SHAPES},
+    "as_strided_": lambda t, T: t.as_strided_((2,), (1,)),
+    "set_": lambda t, T: t.set_(T.ones(4)),
+    "out": lambda t, T: T.add(T.ones(2, 1), 1, out=t.resize_(0) if not t.requires_grad else t),
+    "data": lambda t, T: setattr(t, "data", T.ones(5)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("name", NEW_ARRAYS)
+def test_gradient_of_a_leaf_that_has_changed(name):
+    def run(T):
+        x = T.ones(1, 3, requires_grad=True)
+        (x * 2).sum()
+        with T.no_grad():
+            NEW_ARRAYS[name](x, T)
+        (x * 2).sum().backward()
+        return x, x.grad, x._version
+
+    assert_same(run)
+
+
+OUTSIDE = {
+    "detached base": lambda T: (sample(T, 2, 3) * 2,),
+    "leaf that is a view": lambda T: (T.ones(3, 2).t().requires_grad_(),),
+}
+
+
+@pytest.mark.parametrize("base", OUTSIDE)
+@pytest.mark.parametrize("view", [lambda y: y[0], lambda y: y.split(1)[0]], ids=["select", "split"])
+def test_view_of_a_written_base_outside_of_the_graph(base, view):
+    def run(T):
+        (y,) = OUTSIDE[base](T)
+        part = view(y)
+        if not y.is_leaf:
+            y.detach_()
+        with T.no_grad():
+            y.mul_(2)
+        node = part.grad_fn
+        part.sum().backward()
+        return node, part.requires_grad, y.grad
+
+    assert_same(run)
+
+
+@program
+def detach_in_inference_mode(T):
+    x = sample(T, 3)
+    y = x * 2
+    view = y[0]
+    with T.inference_mode():
+        return [(each.detach_() is each, each.requires_grad) for each in (x, y, view, T.ones(2))]

@@ -35,6 +35,8 @@ REFUSED = [
     "x.addmm(2, 3, y)",
     "T.addcmul(x, y, z, 2)",
     "T.add(x, True, y)",
+    "x.addcmul_(two, z, x, x)",
+    "x.sub(True, 2, y)",
 ]
 
 # torch lists more overloads in the text than mindtorch has.

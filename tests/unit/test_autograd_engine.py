@@ -342,6 +342,10 @@ class TestNodes:
     def test_calling_a_node(self):
         node = (leaf(1, 2) * 3).grad_fn
         assert node(torch.ones(2))[0].tolist() == [3, 3]
+        with pytest.raises(TypeError, match="expected 1 arguments, got 2 instead"):
+            node(torch.ones(2), None)
+        with pytest.raises(TypeError, match="argument 0 is not a Variable"):
+            node(1.0)
 
     def test_a_leaf_has_one_node_at_a_time(self):
         x = leaf(1)

@@ -88,9 +88,10 @@ class TestLooking:
         y = leaf(1) * leaf(2)
         node = y.grad_fn
         y.backward()
-        for name in ("_saved_self", "_raw_saved_self"):
-            with pytest.raises(RuntimeError, match="after they have already been freed"):
-                getattr(node, name)
+        with pytest.raises(RuntimeError, match="after they have already been freed"):
+            _ = node._saved_self
+        with pytest.raises(RuntimeError, match="register_hooks on a saved tensor after it has been freed"):
+            node._raw_saved_self.register_hooks(lambda tensor: tensor, lambda packed: packed)
 
     def test_memory_is_freed_with_the_graph(self):
         x = leaf(1, 2)

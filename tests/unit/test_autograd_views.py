@@ -1,5 +1,7 @@
 """Views and in-place ops under autograd: history, versions, and what may not be written."""
 
+import warnings
+
 import pytest
 
 import mindtorch as torch
@@ -253,3 +255,18 @@ class TestFlags:
         for value, error in ((3, TypeError), (torch.ones(2, dtype=torch.int32), RuntimeError)):
             with pytest.raises(error):
                 x.data = value
+
+
+@pytest.mark.parametrize("of_view", [False, True])
+def test_retained_gradient_stays_with_the_shape_it_was_asked_for(of_view):
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    y = x * 2
+    tensor = y[:] if of_view else y
+    tensor.retain_grad()
+    tensor.t_().mul_(3)
+    (tensor * tensor).sum().backward()
+    assert x.grad.tolist() == [[0, 72, 144], [216, 288, 360]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        grad = tensor.grad
+    assert (grad is None) if of_view else grad.tolist() == [[0, 36, 72], [108, 144, 180]]

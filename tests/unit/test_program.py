@@ -2,8 +2,10 @@
 
 import io
 import json
+import pickle
 import re
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -270,8 +272,8 @@ def document():
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def written(path, parts):
-    with zipfile.ZipFile(path, "w") as archive:
+def written(path, parts, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
         for name, data in parts.items():
             archive.writestr(name, data)
     return path
@@ -307,6 +309,8 @@ WRONG = {
     "another format": (("format", "pickle"), "it is no saved program"),
     "a later format": (("format_version", 2), "its format has version 2, and only 1 is known here"),
     "no steps": (("steps", None), "steps: it must be a list, not None"),
+    "too many inputs": (("inputs", 10**9), "inputs: 1000000000 are too many"),
+    "a key that is a tensor": (("result", {"dict": [[{"tensor": 0}, 1]]}), "result: [[{'tensor': 0}, 1]] is no dict"),
     "wrong inputs": (("inputs", -1), "inputs: it must be a number, not -1"),
     "wrong constants": (("constants", [3, 4]), "constants: constants.pt does not hold 2 tensors"),
     "a step that is none": (("steps", 1, 7), "steps[1].op: it must be a name, not None"),
@@ -359,6 +363,9 @@ def test_wrong_files(document, name, tmp_path):
         lambda parts, path: written(path, parts | {"program.json": b"\xff"}),
         lambda parts, path: written(path, parts | {"constants.pt": b"no archive"}),
         lambda parts, path: written(path, parts | {"program.json": b"[]"}),
+        lambda parts, path: written(path, parts | {"program.json": b"[" * 100_000}),
+        lambda parts, path: written(path, parts, zipfile.ZIP_DEFLATED),
+        lambda parts, path: written(path, parts | {"constants.pt": pickle.dumps([Path("x")])}),
     ],
 )
 def test_damaged_files(document, damage, tmp_path):
@@ -366,6 +373,36 @@ def test_damaged_files(document, damage, tmp_path):
     damage(document, path)
     with pytest.raises(ProgramError, match="no saved program"):
         load(path)
+
+
+def test_values_that_are_nested_too_deeply(document, tmp_path):
+    content = json.loads(document["program.json"]) | {"result": None}
+    deep = json.dumps(content).replace('"result": null', f'"result": {"[" * 700}{"]" * 700}')
+    path = written(tmp_path / "x.program", document | {"program.json": deep})
+    with pytest.raises(ProgramError, match="nested too deeply|recursion"):
+        load(path)
+
+
+@pytest.mark.parametrize("file", [5, None, b"x.program"])
+def test_what_is_no_file(file):
+    with pytest.raises(TypeError, match=r"load\(\) takes a path or an open file, not"):
+        load(file)
+
+
+def test_every_changed_byte_of_the_constants_is_refused_or_harmless(document):
+    """Whatever is in the file, loading it gives a program or a ProgramError."""
+    with zipfile.ZipFile(io.BytesIO(document["constants.pt"])) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    (pickled,) = (name for name in parts if name.endswith(".pkl"))
+    original = parts[pickled]
+    for place in range(len(original)):
+        data = bytearray(original)
+        data[place] ^= 0x15
+        constants, file = io.BytesIO(), io.BytesIO()
+        written(constants, parts | {pickled: bytes(data)})
+        written(file, document | {"constants.pt": constants.getvalue()})
+        with suppress(ProgramError):
+            load(file)
 
 
 def test_the_example_of_the_documentation(tmp_path, monkeypatch, capsys):

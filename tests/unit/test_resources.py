@@ -1,6 +1,7 @@
 """Memory, long graphs, threads and NumPy's error state: what a long training run would trip over."""
 
 import gc
+import math
 import threading
 import tracemalloc
 import warnings
@@ -322,3 +323,14 @@ def test_numpy_stays_quiet(op):
         assert set(np.geterr().values()) == {"raise"}
     finally:
         np.seterr(**state)
+
+
+@pytest.mark.parametrize("number", [1e40, -1e300, 2**63, 2**53 + 1, math.inf, math.nan])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "complex64", "int32"])
+def test_numpy_stays_quiet_about_numbers(dtype, number):
+    """A number that the dtype cannot hold, next to tensors of several layouts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (torch.ones(3), torch.ones(()), torch.ones(2, 1), torch.ones(3, 2).t(), torch.ones(0)):
+            for name in ("add", "mul", "rsub", "div", "eq", "true_divide", "remainder"):
+                outcome(getattr(torch, name), [x.to(getattr(torch, dtype)), number], {})

@@ -7,7 +7,9 @@ import pytest
 
 import mindtorch as torch
 from mindtorch.autograd import Function
-from mindtorch.dispatch.registry import register_op, unregister_op
+from mindtorch.dispatch.registry import kernel_table, register_kernel, register_op, unregister_op
+from mindtorch.errors import missing_kernel
+from mindtorch.tensor import wrap
 from mindtorch.testing.ops import Maker, OpRow, call, checks
 
 
@@ -120,6 +122,60 @@ def test_wrong_variants_are_noticed():
     found = {check.what: check for check in checks([row], SAMPLES)}
     with pytest.raises(AssertionError):
         found["in place in float32"]()
+
+
+def kernel_that_ignores_out(input, out=None):
+    return np.exp(input)
+
+
+def test_an_out_that_stays_as_it_was_is_noticed(monkeypatch):
+    monkeypatch.setitem(kernel_table("exp"), np.ndarray, kernel_that_ignores_out)
+    found = {check.what: check for check in checks([EXP], SAMPLES)}
+    with pytest.raises(AssertionError, match=r"exp\.out does not write to the memory of `out`"):
+        found["out= in float32"]()
+
+
+def of_a_scalar(input):
+    return wrap(np.exp(input._array)[()])
+
+
+def unfinished(make):
+    raise NotImplementedError("yield calls of unfinished in tests/samples.py")
+
+
+def without_dimensions(make):
+    yield call(make())
+
+
+def test_a_numpy_scalar_is_an_error_of_the_kernel(checked):
+    checked(of_a_scalar)
+    row = OpRow("testing::twice", "without_dimensions", "wide_float")
+    found = checks([row], SimpleNamespace(without_dimensions=without_dimensions))
+    with pytest.raises(AssertionError, match="the kernel of testing::twice returns a NumPy scalar, .*: return an arr"):
+        found[0]()
+
+
+def stub(input, out=None):
+    raise missing_kernel("testing::twice", "CPU", "twice(input, out=None)", "cpu/pointwise.py")
+
+
+stub.__module__ = "testing._generated.stubs.cpu.pointwise"
+
+
+def test_an_op_that_is_not_complete_fails_once(checked):
+    """And says all that is missing."""
+    checked(twice)
+    register_kernel("CPU", "testing::twice", stub)
+    (check,) = checks([OpRow("testing::twice", "unfinished", "all")], SimpleNamespace(unfinished=unfinished))
+    kernel_table("testing::twice").clear()
+    assert str(check) == "testing::twice: complete"
+    with pytest.raises(AssertionError) as raised:
+        check()
+    assert str(raised.value).splitlines() == [
+        "testing::twice is not complete:",
+        "testing::twice has no CPU kernel: define `def twice(input, out=None)` in cpu/pointwise.py",
+        "yield calls of unfinished in tests/samples.py",
+    ]
 
 
 def test_an_op_that_nobody_registered():

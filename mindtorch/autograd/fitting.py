@@ -1,0 +1,61 @@
+"""Gradients in the shape, dtype and device of the values that they belong to."""
+
+from typing import Any
+
+from mindtorch.dtype import from_numpy_dtype
+from mindtorch.tensor import Tensor
+
+
+def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: Any) -> Tensor:
+    """A gradient in the shape and dtype of the value that it belongs to: what was broadcast is summed."""
+    if grad._array.shape != shape:
+        if not _expandable(shape, grad._array.shape):
+            raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
+        grad = _sum_to(grad, shape)
+    if grad._array.dtype != numpy_dtype:
+        wanted = from_numpy_dtype(numpy_dtype)
+        if grad.is_complex() and not wanted.is_complex:
+            grad = grad.real
+        if grad.dtype is not wanted:
+            grad = grad.to(wanted)
+    return grad
+
+
+def fit_gradients(node: Any, results: tuple) -> tuple:
+    """All results of a node as the values have to get them, which is how its hooks see them."""
+    return tuple(
+        [
+            grad if edge is None or grad is None else fit_gradient(grad, *edge[0].output_metadata(edge[1]), node, edge)
+            for edge, grad in zip(node.next_edges, results)
+        ]
+    )
+
+
+def _sum_to(grad: Any, shape: tuple) -> Tensor:
+    """Sum over the dimensions in which a value of that shape was broadcast."""
+    extra = grad.ndim - len(shape)
+    leading = tuple(range(extra))
+    repeated = [extra + i for i, size in enumerate(shape) if size == 1 and grad.shape[extra + i] != 1]
+    if not repeated:
+        return grad.sum(leading)
+    total = grad.sum((*leading, *repeated), keepdim=True)
+    return total.reshape(shape) if extra else total
+
+
+def check_device(grad: Tensor, leaf: Any, node: Any, edge: Any) -> None:
+    expected = leaf.variable.device
+    if grad.device != expected:
+        raise _invalid(node, edge, f"expected device {expected} but got {grad.device}")
+
+
+def _expandable(shape: tuple, target: tuple) -> bool:
+    """Whether a tensor of one shape can be broadcast to the other."""
+    if len(shape) > len(target):
+        return False
+    tail = target[len(target) - len(shape) :]
+    return all(size in (1, wanted) for size, wanted in zip(shape, tail, strict=True))
+
+
+def _invalid(node: Any, edge: Any, problem: str) -> RuntimeError:
+    index = next(index for index, each in enumerate(node.next_edges) if each is edge)
+    return RuntimeError(f"Function {node.name()} returned an invalid gradient at index {index} - {problem}")
