@@ -1,6 +1,6 @@
 """Plain arrays, for which a kernel need not look at dtype and layout again.
 
-An array is plain if it is NumPy's own, of float32 or float64, row-major, and without dimensions of size 1: then NumPy
+An array is plain if it is NumPy's own, of float32 or float64, row-major, and without dimensions of size 0 or 1: NumPy
 and torch agree on dtype and strides of every pointwise result, and that is plain too. A tensor remembers in `_kind`
 what its array is: a `Kind`, False if it is not plain, None while nobody has looked. A kernel table has an entry for
 each kind.
@@ -54,4 +54,4 @@ def _look_at(array: Any) -> Any:
         return False
     dtype = array.dtype
     kind = PLAIN_FLOAT if dtype is FLOAT else PLAIN_DOUBLE if dtype is DOUBLE else None
-    return kind if kind and array.ndim and array.flags.c_contiguous and 1 not in array.shape else False
+    return kind if kind and array.flags.c_contiguous and array.ndim and array.size and 1 not in array.shape else False

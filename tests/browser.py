@@ -18,8 +18,11 @@ from selenium.webdriver import ActionChains, Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
 
 WIDE, NARROW = 1400, 390  # pixels: a desktop and a telephone
+
+_IS_LOADED = "return location.href !== 'about:blank' && document.readyState === 'complete'"
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _BINARY = next(filter(None, map(shutil.which, _NAMES)), None)
@@ -57,6 +60,8 @@ def show(browser: Chrome, page: Path | str, *, width: int = WIDE, height: int = 
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
     browser.get("about:blank")  # an address that differs in its hash only would not load the page again
     browser.get(page.resolve().as_uri() if isinstance(page, Path) else page)
+    # On a busy machine the driver may take the end of loading the blank page for that of the page.
+    WebDriverWait(browser, 20).until(lambda browser: browser.execute_script(_IS_LOADED))
 
 
 def press(browser: Chrome, *keys: str) -> None:

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
+from markupsafe import Markup
+
+from codegen.emit.shown_calls import shown_new_call, shown_old_call
 from codegen.keys import TORCH
 from codegen.model import Derivative, Kernel, Location, Model, Op, SavedUse
 from codegen.project import Project
@@ -53,9 +56,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Deprecated:
-    """An old call that still works: its schema, what to write instead, and since when and how long."""
+    """An old call that still works: its schema, what it looks like and the new one, and since when and how long."""
 
     schema: str
+    call: str
     replacement: str
     since: str
     removal: str
@@ -138,7 +142,7 @@ class Reference:
         return Overload(
             op=op,
             schemas=tuple(str(variant.schema) for variant in self._with_variants(op)),
-            deprecated=tuple(_deprecated(op)),
+            deprecated=tuple(self._deprecated(op)),
             facts={label: text for label, text in self._facts(op, derivative).items() if text},
             equations=tuple(_equations(derivative)) if derivative else (),
             helpers=tuple(self._used_helpers(derivative)) if derivative else (),
@@ -161,16 +165,18 @@ class Reference:
             "Differs from PyTorch": escape(op.divergence or ""),
         }
 
+    def _deprecated(self, op: Op) -> Iterator[Deprecated]:
+        """The calls are shown as the warning at run time shows them."""
+        for form in op.deprecated:
+            release = form.since and form.since.text
+            since = "in PyTorch" if release == TORCH else f"since {release}"
+            removal = f"; it is to go in {form.removal.text}" if form.removal else ""
+            calls = shown_old_call(self._model, op, form), shown_new_call(self._model, op, form)
+            yield Deprecated(str(form.schema), *calls, since, removal)
+
     @staticmethod
     def _rule(word: str | None, meanings: Mapping[str, str], section: str) -> str:
-        anchor = {
-            "promotion": "promotion-the-dtype-of-the-result",
-            "shape": "shape-the-shape-and-the-strides-of-the-result",
-        }
-        if word is None:
-            return ""
-        link = f'<a href="{UP}rules.html#{anchor[section]}"><code>{word}</code></a>'
-        return f"{_code_spans(meanings[word])} ({link})"
+        return f"{_code_spans(meanings[word])} ({_rule_link(word, section)})" if word is not None else ""
 
     def _used_helpers(self, derivative: Derivative) -> Iterator[HelperText]:
         formulas = (*derivative.backward, *derivative.forward)
@@ -184,7 +190,7 @@ class Reference:
         for backend, name in (op.dispatch or {}).items():
             yield self._binding(op, backend, name)
         if op.shape is not None and "Meta" not in (op.dispatch or {}):
-            yield Binding("Meta", "rule", f"made of the shape rule {op.shape}")
+            yield Binding("Meta", "rule", Markup(f"made by the shape rule {_rule_link(op.shape, 'shape')}"))
 
     def _binding(self, op: Op, backend: str, name: str) -> Binding:
         kernel = self._model.kernels.get((backend, op.family), {}).get(name)
@@ -199,6 +205,15 @@ class Reference:
     def _entries(self, op: Op, derivative: Derivative | None) -> Iterator[Entry]:
         for location in (op.location, *([derivative.location] if derivative else [])):
             yield Entry(location, self._sources.entry(location))
+
+
+def _rule_link(word: str, section: str) -> str:
+    """A word of `promotion` or `shape`, and what the page of the rules says of it."""
+    anchor = {
+        "promotion": "promotion-the-dtype-of-the-result",
+        "shape": "shape-the-shape-and-the-strides-of-the-result",
+    }
+    return f'<a href="{UP}rules.html#{anchor[section]}"><code>{word}</code></a>'
 
 
 def grouped(model: Model) -> dict[str, list[Op]]:
@@ -250,13 +265,6 @@ def _places(op: Op) -> Iterator[str]:
     yield from op.operators
     if op.kind == "out":
         yield "out="
-
-
-def _deprecated(op: Op) -> Iterator[Deprecated]:
-    for form in op.deprecated:
-        since = "in PyTorch" if form.since and form.since.text == TORCH else f"since {form.since and form.since.text}"
-        removal = f"; it is to go in {form.removal.text}" if form.removal else ""
-        yield Deprecated(str(form.schema), form.expression.text, since, removal)
 
 
 def _equations(derivative: Derivative) -> Iterator[Equation]:

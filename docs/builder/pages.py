@@ -44,7 +44,7 @@ def reference_pages(root: Path, sources: Sources) -> dict[str, str]:
         "ops.md": overview,
         "coverage.md": coverage,
         "review.md": review,
-        "review/example.html": example_diff(root, model),
+        "review/example.html": example_diff(),
     }
     return ops | others
 

@@ -40,8 +40,13 @@ def _read(path: Path) -> dict[str, list[str]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
             definition = " ".join(lines[node.lineno - 1 : node.end_lineno])
-            signatures.setdefault(node.name, []).append(_signature(definition))
+            remark = "  # deprecated" if _is_deprecated(node) else ""
+            signatures.setdefault(node.name, []).append(_signature(definition) + remark)
     return signatures
+
+
+def _is_deprecated(node: ast.FunctionDef) -> bool:
+    return any(isinstance(each, ast.Call) and ast.unparse(each.func) == "deprecated" for each in node.decorator_list)
 
 
 def _signature(definition: str) -> str:

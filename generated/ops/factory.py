@@ -4,7 +4,7 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import factory as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.composite import factory as composite
 from mindtorch.dispatch.arguments import (
@@ -23,7 +23,7 @@ from mindtorch.dispatch.factory import factory_options
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, set_array, wrap
+from mindtorch.tensor import Tensor, as_operand, wrap
 
 _empty_kernels = kernel_table("empty.memory_format")
 

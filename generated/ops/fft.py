@@ -4,14 +4,14 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import fft as nodes
-from mindtorch.autograd.history import edge_of, mark_written
+from mindtorch.autograd.history import edge_of, mark_written, set_array
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.composite import fft as composite
 from mindtorch.dispatch.arguments import bool_of, explained, int_of, ints_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, set_array, wrap
+from mindtorch.tensor import Tensor, wrap
 
 __fft_c2c_kernels = kernel_table("_fft_c2c")
 

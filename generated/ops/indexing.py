@@ -6,7 +6,7 @@ import builtins
 
 from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase
+from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import indexing as composite
@@ -24,7 +24,7 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.errors import empty_tensor_list
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, WrappedNumber, as_operand, set_array, wrap
+from mindtorch.tensor import Tensor, WrappedNumber, as_operand, wrap
 
 _index_kernels = kernel_table("index.Tensor")
 

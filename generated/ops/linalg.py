@@ -4,7 +4,7 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import linalg as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import linalg as composite
@@ -13,7 +13,7 @@ from mindtorch.dispatch.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, set_array, wrap
+from mindtorch.tensor import Tensor, wrap
 
 _mm_kernels = kernel_table("mm")
 

@@ -5,7 +5,7 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
-from mindtorch.autograd.history import edge_of, mark_written
+from mindtorch.autograd.history import edge_of, mark_written, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import loss as composite
@@ -13,7 +13,7 @@ from mindtorch.dispatch.arguments import bool_of, float_of, int_of, raise_bad_ar
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, set_array, wrap
+from mindtorch.tensor import Tensor, wrap
 
 _nll_loss_forward_kernels = kernel_table("nll_loss_forward")
 

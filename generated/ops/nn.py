@@ -4,7 +4,7 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import nn as nodes
-from mindtorch.autograd.history import edge_of, mark_written
+from mindtorch.autograd.history import edge_of, mark_written, set_array
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import nn as composite
@@ -22,7 +22,7 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, set_array, wrap, wrap_output
+from mindtorch.tensor import Tensor, wrap, wrap_output
 
 _convolution_kernels = kernel_table("convolution")
 

@@ -4,7 +4,7 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import pointwise as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import pointwise as composite
@@ -23,7 +23,7 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.kinds import common_kind, kind_of
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, set_array, wrap
+from mindtorch.tensor import Tensor, as_operand, wrap
 
 _add_kernels = kernel_table("add.Tensor")
 

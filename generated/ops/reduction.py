@@ -5,7 +5,7 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import reduction as composite
@@ -25,7 +25,7 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, set_array, wrap
+from mindtorch.tensor import Tensor, as_operand, wrap
 
 _sum_default_kernels = kernel_table("sum")
 
@@ -971,8 +971,8 @@ def any(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
             return any_dim(input, dim, keepdim, out=out)
         if dim is ... and not keepdim:
             return any_default(input, out=out)
-        if dim is None or isinstance(dim, (tuple, list)):
-            return any_dims(input, dim, keepdim, out=out)
+        if dim is ... or dim is None or isinstance(dim, (tuple, list)):
+            return any_dims(input, None if dim is ... else dim, keepdim, out=out)
     except TypeError as error:
         raise explained(error, any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out}) from None
     return raise_no_overload(any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out})
@@ -1091,8 +1091,8 @@ def all(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
             return all_dim(input, dim, keepdim, out=out)
         if dim is ... and not keepdim:
             return all_default(input, out=out)
-        if dim is None or isinstance(dim, (tuple, list)):
-            return all_dims(input, dim, keepdim, out=out)
+        if dim is ... or dim is None or isinstance(dim, (tuple, list)):
+            return all_dims(input, None if dim is ... else dim, keepdim, out=out)
     except TypeError as error:
         raise explained(error, all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out}) from None
     return raise_no_overload(all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out})

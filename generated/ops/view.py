@@ -4,7 +4,7 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import view as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array, set_history
 from mindtorch.composite import view as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
@@ -21,7 +21,7 @@ from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.memory_format import contiguous_format
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, set_array, twin_of, view_of, view_outputs, wrap
+from mindtorch.tensor import Tensor, twin_of, view_of, view_outputs, wrap
 
 _alias_kernels = kernel_table("alias")
 
@@ -255,7 +255,7 @@ def t_(input):
     set_array(input, _t_kernels[type(input_array)](input_array))
     mark_written(input)
     if node is not None:
-        rebase(input, node)
+        set_history(input, node)
     return input
 
 
@@ -436,7 +436,7 @@ def squeeze__default(input):
     set_array(input, _squeeze_default_kernels[type(input_array)](input_array))
     mark_written(input)
     if node is not None:
-        rebase(input, node)
+        set_history(input, node)
     return input
 
 
@@ -486,7 +486,7 @@ def squeeze__dim(input, dim):
     set_array(input, _squeeze_dim_kernels[type(input_array)](input_array, dim))
     mark_written(input)
     if node is not None:
-        rebase(input, node)
+        set_history(input, node)
     return input
 
 
@@ -561,7 +561,7 @@ def squeeze__dims(input, dim, *more_dim):
     set_array(input, _squeeze_dims_kernels[type(input_array)](input_array, dim))
     mark_written(input)
     if node is not None:
-        rebase(input, node)
+        set_history(input, node)
     return input
 
 
@@ -636,7 +636,7 @@ def unsqueeze_(input, dim=..., *, axis=None):
     set_array(input, _unsqueeze_kernels[type(input_array)](input_array, dim))
     mark_written(input)
     if node is not None:
-        rebase(input, node)
+        set_history(input, node)
     return input
 
 
@@ -1007,7 +1007,7 @@ def as_strided_(input, size, stride, storage_offset=None):
     set_array(input, _as_strided_kernels[type(input_array)](input_array, size, stride, storage_offset))
     mark_written(input)
     if node is not None:
-        rebase(input, node)
+        set_history(input, node)
     return input
 
 

@@ -15,10 +15,13 @@ from mindtorch.dispatch.schema import Argument
 from mindtorch.tensor import Tensor
 
 
-def refusal(entries: Iterable[OpEntry], args: tuple, kwargs: dict[str, Any], method: bool = False) -> TypeError | None:
+def refusal(
+    entries: Iterable[OpEntry], args: tuple, kwargs: dict[str, Any], method: bool = False, has_hidden: bool = False
+) -> TypeError | None:
     """torch's error for a call, None if it fits one of the overloads.
 
     `method`: the first argument stood in front of the dot, where it is no part of texts and positions.
+    `has_hidden`: there are other overloads, deprecated ones, which torch does not show.
     """
     fitting = (entry for entry in entries if not method or entry.schema.arguments[0].element == "Tensor")
     signatures = sorted((Signature(entry, method) for entry in fitting), key=Signature.order)
@@ -29,7 +32,7 @@ def refusal(entries: Iterable[OpEntry], args: tuple, kwargs: dict[str, Any], met
             return signature.unpacking_error(args, kwargs)
     count = len(args) + len(kwargs)
     plausible = [each for each in signatures if each.required <= count <= len(each.arguments)]
-    if len(plausible) == 1 or len(signatures) == 1:
+    if len(plausible) == 1 or (len(signatures) == 1 and not has_hidden):
         return (plausible or signatures)[0].mismatch(args, kwargs)
     return no_overload(signatures, args, kwargs)
 
@@ -149,8 +152,20 @@ class Signature:
             return f"{line}      didn't match because some of the keywords were incorrect: {', '.join(unknown)}\n"
         if kwargs:
             return line
-        shown = [_marked(part, value) for part, value in zip(self.parts or [""], args)]
-        return f"{line}      didn't match because some of the arguments have invalid types: ({', '.join(shown)})\n"
+        return f"{line}      didn't match because some of the arguments have invalid types: {self._compared(args)}\n"
+
+    def _compared(self, args: tuple) -> str:
+        return f"({', '.join(_marked(part, value) for part, value in zip(self.parts or [''], args))})"
+
+    def explain_alone(self, args: tuple, kwargs: dict[str, Any]) -> str:
+        """What was given and what is expected. torch looks for keywords among the last names only."""
+        names = [argument.name for argument in self.arguments]
+        unknown = [name for name in reversed(kwargs) if name not in names[max(len(names) - len(kwargs), 0) :]]
+        if unknown:
+            got = f"unrecognized keyword arguments: {', '.join(unknown)}"
+        else:
+            got = self._compared(args) if len(args) == len(self.parts) else _given(args, kwargs)
+        return f"got {got}, but expected ({', '.join(self.parts)})"
 
 
 def _counted(number: int) -> str:
@@ -166,14 +181,18 @@ def _is_int_list(argument: Argument) -> bool:
 
 def no_overload(signatures: list[Signature], args: tuple, kwargs: dict[str, Any]) -> TypeError:
     """torch's list of what would have been accepted."""
+    if len(signatures) == 1:
+        shown = signatures[0].explain_alone(args, kwargs)
+    else:
+        expected = "".join(f" * {signature.explain(args, kwargs)}" for signature in signatures)
+        shown = f"got {_given(args, kwargs)}, but expected one of:\n{expected}"
+    return TypeError(f"{signatures[0].base}() received an invalid combination of arguments - {shown}")
+
+
+def _given(args: tuple, kwargs: dict[str, Any]) -> str:
     got = [errors.type_name(value) for value in args]
     got += [f"{name}={errors.type_name(value)}" for name, value in kwargs.items()]
-    shown = f"({', '.join(got)}{', ' if kwargs and not args else ''})"
-    expected = "".join(f" * {signature.explain(args, kwargs)}" for signature in signatures)
-    return TypeError(
-        f"{signatures[0].base}() received an invalid combination of arguments - got {shown}, "
-        f"but expected one of:\n{expected}"
-    )
+    return f"({', '.join(got)}{', ' if kwargs and not args else ''})"
 
 
 def missing_argument(function: str, *names: str) -> TypeError:

@@ -7,6 +7,7 @@ would repeat it for ever), and the new call is made. Where the filter is "error"
 Calls that PyTorch itself has deprecated get PyTorch's `UserWarning`, those of ours a `FutureWarning`.
 """
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +24,7 @@ from mindtorch.op_names import ATEN
 from mindtorch.tensor import Tensor
 
 _lock = Lock()
+_FUNCTION_OF_X = re.compile(r"^[\w.]+\.(\w+)\(x(?:, |(?=\)))")
 _warned: set[tuple[str, int, str]] = set()  # file, line and schema of the calls that a warning was given for
 
 
@@ -58,15 +60,21 @@ class OldCall(OldForm):
     def warning(self, present: Iterable[OpEntry], method: bool) -> Warning:
         if self.since:
             package = "mindtorch" if self.schema.namespace == ATEN else self.schema.namespace
+            old, new = (_as_method(text) if method else text for text in (self.old, self.new))
             return FutureWarning(
-                f"`{self.old}` is deprecated since {package} {self.since} and will be removed in {self.removal}; "
-                f"use `{self.new}` instead."
+                f"`{old}` is deprecated since {package} {self.since} and will be removed in {self.removal}; "
+                f"use `{new}` instead."
             )
         instead = "".join(f"\n\t{_shown(entry, method)}" for entry in present)
         return UserWarning(
             f"This overload of {self.schema.base} is deprecated:\n\t{_shown(self.entry(method), method)}"
             f"\nConsider using one of the following signatures instead:{instead}"
         )
+
+
+def _as_method(call: str) -> str:
+    """`x.roll(dims=...)` for `torch.roll(x, dims=...)`; a call of something else than a function of x stays."""
+    return _FUNCTION_OF_X.sub(r"x.\1(", call)
 
 
 def _shown(entry: OpEntry, method: bool) -> str:
@@ -96,7 +104,9 @@ def old_call(function: Callable, overloads: Iterable[Callable], args: tuple, kwa
                 _warn_once(form, present, method)
                 return form.call(form.function, arguments)
     entries = present or [form.entry(method) for form in forms]
-    raise refusal(entries, given, keywords, method) or TypeError(f"{function.__name__}(): invalid arguments")
+    is_torchs = any(not form.since for form in forms)
+    error = refusal(entries, given, keywords, method, has_hidden=is_torchs)
+    raise error or TypeError(f"{function.__name__}(): invalid arguments")
 
 
 def _readings(function: Callable, given: tuple, keywords: dict[str, Any]) -> Iterator[tuple[tuple, dict[str, Any]]]:

@@ -34,8 +34,16 @@ def as_operator(function: FunctionType, reject: Callable = not_implemented) -> F
 
 
 def as_method(function: FunctionType) -> FunctionType:
-    """The same code as a method, under a name that tracebacks show and that tells the error texts what was called."""
-    return _copied(function, function.__code__.replace(co_name=METHOD_PREFIX + function.__name__))
+    """The same code as a method, under a name that tracebacks show and that tells the error texts what was called.
+
+    Methods take no `out=`: the parameter is there, under another name.
+    """
+    code = function.__code__
+    names = tuple(["_out" if name == "out" else name for name in code.co_varnames])
+    method = _copied(function, code.replace(co_name=METHOD_PREFIX + function.__name__, co_varnames=names))
+    if names != code.co_varnames:  # `out` stays among the defaults, for those who leave out of a call what is one
+        method.__kwdefaults__ = {**(function.__kwdefaults__ or {}), "_out": None}
+    return method
 
 
 def _copied(function: FunctionType, code: CodeType) -> FunctionType:

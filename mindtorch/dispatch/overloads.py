@@ -31,7 +31,8 @@ class OpOverload:
         self._overloadname = entry.schema.overload or "default"
         self.__name__ = f"{entry.base}.{self._overloadname}"
         self.__module__ = packet.__module__
-        self._call: Callable = entry.function if entry.boxed else self._call_by_schema
+        # The bound method: calling an object that has `__call__` takes longer.
+        self._call: Callable = entry.function.__call__ if entry.boxed else self._call_by_schema
 
     @property
     def _schema(self) -> Schema:
@@ -187,11 +188,13 @@ class OpNamespace(ModuleType):
     def __init__(self, name: str) -> None:
         super().__init__(f"torch.ops.{name}")
         self._name = name
+        self._packets: dict[str, OpOverloadPacket] = {}  # also of ops that have gone: they may be defined again
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        packet = OpOverloadPacket(self._name, name)
+        packet = self._packets.get(name) or OpOverloadPacket(self._name, name)
         if not packet.overloads():
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
+        self._packets[name] = packet
         setattr(self, name, packet)
         return packet
 
@@ -200,11 +203,10 @@ class OpNamespace(ModuleType):
 
     def _changed(self, base: str) -> None:
         """Called when an overload was defined or has gone."""
-        packet = vars(self).get(base)
+        packet = self._packets.get(base)
         if packet is not None:
             packet._refresh()
-            if not packet.overloads():
-                delattr(self, base)
+            vars(self).pop(base, None)
 
 
 class Operators(ModuleType):

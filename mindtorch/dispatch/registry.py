@@ -159,9 +159,20 @@ def _add_kernels(backend: str, kernels: Mapping[str, Callable]) -> None:
         kernel_table(op)[array_class] = function
 
 
+def ops_with_kernel(array_class: type, is_meant: Callable[[Callable], bool]) -> list[str]:
+    """The ops whose kernel for arrays of a class is one that is meant."""
+    return [name for name, table in _tables.items() if array_class in table and is_meant(table[array_class])]
+
+
 def register_op(schema: str, function: Callable, **details: Any) -> OpEntry:
     """Make an op overload known; `function.op` leads to its entry from now on."""
     entry = OpEntry(schema, function, **details)
+    known = _entries.get(entry.name)
+    if known is not None and known.function.__module__ != function.__module__:
+        raise ValueError(
+            f"two packages have an op {qualified(entry.name)!r}: it is registered by {known.function.__module__} and "
+            f"by {function.__module__}; a `namespace` of its own in one of them keeps them apart"
+        )
     _entries[entry.name] = entry
     function.op = entry
     return entry

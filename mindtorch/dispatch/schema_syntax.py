@@ -9,12 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from mindtorch.device import device
-from mindtorch.dispatch.schema_types import PLAIN_TYPES, SchemaType, default_text, named_default
+from mindtorch.dispatch.schema_types import ESCAPES, PLAIN_TYPES, SchemaType, default_text, named_default
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<ident>[A-Za-z_]\w*)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<string>'[^']*'|\"[^\"]*\")"
+    r"\s*(?:(?P<ident>[A-Za-z_]\w*)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<string>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")"
     r"|(?P<arrow>->)|(?P<dots>\.\.\.)|(?P<mark>::|[^\s]))"
 )
+_COMMENT = re.compile(r"#[^\n]*")
+_NO_TOKENS = frozenset("\"'`$;\\")
+_ESCAPED = re.compile(r"\\([0-7]{1,3}|.)", re.DOTALL)
+_UNESCAPED = {letter: character for character, letter in ESCAPES.items()}
 _UNKNOWN_TYPE = (
     "\nunknown type specifier. Common valid schema types include Tensor, SymInt, int, float, bool, Scalar; for a full "
     "list, please see https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func "
@@ -38,8 +42,15 @@ class Parameter:
 
     def __str__(self) -> str:
         name = f" {self.name}" if self.name else ""
-        default = f"={default_text(self.default)}" if self.has_default else ""
+        default = f"={default_text(self._shown_default)}" if self.has_default else ""
         return f"{self.type.with_alias(self.alias)}{name}{default}"
+
+    @property
+    def _shown_default(self) -> Any:
+        """The default, of which torch writes `int[2] stride=1` if all of its elements are the same."""
+        default = self.default
+        is_same = self.type.base == "int" and isinstance(default, list) and len(default) > 1 and len({*default}) == 1
+        return default[0] if is_same else default
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +108,11 @@ class _Token:
 
 def _tokens(text: str) -> list[_Token]:
     tokens = []
-    for found in _TOKEN.finditer(text):
+    for found in _TOKEN.finditer(_COMMENT.sub(lambda comment: " " * len(comment[0]), text)):
         kind = found.lastgroup or ""
-        shown = {"mark": found[kind], "dots": "...", "arrow": "arrow", "string": "string_literal"}.get(kind, kind)
-        tokens.append(_Token(shown, found[kind], found.start(kind)))
+        word = found[kind]
+        shown = {"mark": word, "dots": "...", "arrow": "arrow", "string": "string_literal"}.get(kind, kind)
+        tokens.append(_Token("None" if word == "None" else shown, word, found.start(kind)))
     return [*tokens, _Token("eof", "", len(text))]
 
 
@@ -136,7 +148,8 @@ class _Parser:
     def expect(self, kind: str) -> _Token:
         token = self.next
         if token.kind != kind:
-            raise RuntimeError(f"expected {kind} but found '{token.kind}' here{self.place(token)}")
+            wanted = "a valid token" if token.kind in _NO_TOKENS else kind
+            raise RuntimeError(f"expected {wanted} but found '{token.kind}' here{self.place(token)}")
         self.at += 1
         return token
 
@@ -156,11 +169,13 @@ class _Parser:
         while self.take("::"):
             name += "::" + self.expect("ident").text
         overload = self.overload_name() if self.take(".") else ""
-        if self.next.kind == "eof":
+        if self.next.kind != "(":
+            self.expect("eof")
             raise RuntimeError("Tried to parse a function schema but only the operator name was given")
         arguments = self.arguments()
         self.expect("arrow")
         returns, is_tuple = self.returns()
+        self.expect("eof")
         declaration = Declaration(name, overload, arguments, returns, is_tuple)
         _check_order(declaration)
         return declaration
@@ -203,6 +218,8 @@ class _Parser:
             if found:
                 self.expect(",")
             found.append(self.result())
+            if self.next.kind not in (",", ")"):
+                self.expect(")")
         if is_tuple:
             self.expect(")")
         return tuple(found), is_tuple
@@ -247,20 +264,20 @@ class _Parser:
     # -------------------- defaults --------------------
 
     def default(self, kind: SchemaType) -> Any:
-        if self.next.text == "None":
-            self.at += 1
-            return None
-        if kind.is_list:
+        if kind.marks and not kind.optional:
             return self.list_default(kind)
+        if self.take("None"):
+            return None
         if kind.base in ("Tensor", "Generator"):
             return self.expect("None")
         return self.plain_default(kind)
 
     def list_default(self, kind: SchemaType) -> Any:
-        if not self.take("["):
-            return self.plain_default(kind)  # int[2] x=0
-        if kind.base not in ("int", "SymInt", "float", "bool", "complex", "Scalar"):
-            self.fail("\nlists are only supported for float, int and complex types", self.tokens[self.at - 1])
+        if kind.size and self.next.kind != "[":
+            return [self.plain_default(kind)] * kind.size  # int[2] x=0
+        start = self.expect("[")
+        if kind.base not in ("int", "SymInt", "float", "bool", "complex") or len(kind.marks) > 1:
+            self.fail("\nlists are only supported for float, int and complex types", start)
         values: list[Any] = []
         while not self.take("]"):
             if values:
@@ -271,9 +288,9 @@ class _Parser:
     def plain_default(self, kind: SchemaType) -> Any:
         token = self.next
         if kind.base == "str":
-            return self.expect("string_literal").text[1:-1]
+            return self.string()
         if kind.base == "Device":
-            return device(self.expect("string_literal").text[1:-1])
+            return device(self.string())
         if token.kind == "ident":
             self.at += 1
             value = named_default(token.text)
@@ -281,6 +298,19 @@ class _Parser:
                 self.fail("\ninvalid numeric default value", self.next)
             return value
         return self.number(kind)
+
+    def string(self) -> str:
+        token = self.expect("string_literal")
+
+        def unescaped(found: re.Match) -> str:
+            code = found[1]
+            if code.isdigit():
+                return chr(int(code, 8))
+            if code not in _UNESCAPED:
+                self.fail("\nunsupported hex specifier" if code == "x" else "\n ill formed octal specifier", token)
+            return _UNESCAPED[code]
+
+        return _ESCAPED.sub(unescaped, token.text[1:-1])
 
     def number(self, kind: SchemaType) -> Any:
         sign = -1 if self.take("-") else 1

@@ -1,5 +1,6 @@
 """The types of schema strings: how schemas and torch's errors write them, and the defaults that they can have."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_
 
 # The types that schemas are made of, and what torch's errors call them.
 PLAIN_TYPES = {
-    "Tensor": "Tensor", "int": "int", "SymInt": "int", "float": "float", "SymFloat": "float", "bool": "bool",
+    "Tensor": "Tensor", "int": "int", "SymInt": "int", "float": "float", "bool": "bool",
     "SymBool": "bool", "complex": "complex", "str": "str", "Scalar": "number", "ScalarType": "int", "Layout": "int",
     "MemoryFormat": "int", "Device": "Device", "Generator": "Generator",
 }  # fmt: skip
@@ -33,6 +34,10 @@ _NAMED: dict[str, Any] = {"True": True, "False": False, "Mean": 1, "Sum": 2} | {
 }
 _SHORT = {"float": "float32", "double": "float64", "half": "float16", "int": "int32", "long": "int64", "short": "int16"}
 _NAMED |= {short: _DTYPES[name] for short, name in _SHORT.items()}
+
+# Characters that have a letter of their own behind a backslash.
+ESCAPES = {"\n": "n", "\t": "t", "\r": "r", "\a": "a", "\b": "b", "\f": "f", "\v": "v", "\\": "\\", "'": "'", '"': '"'}
+_QUOTED = re.compile("[\\\\'\"\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,12 @@ def default_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{int(value)}." if value.is_integer() and abs(value) < 2**63 else f"{value:.17g}"
     if isinstance(value, str):
-        return f'"{value}"'
+        return f'"{_QUOTED.sub(_escaped, value)}"'
     if isinstance(value, device):
         return str(value)
     return str(_NUMBERS[value]) if isinstance(value, tuple(CONSTANTS.values())) else str(value)
+
+
+def _escaped(found: re.Match) -> str:
+    character = found[0]
+    return "\\" + (ESCAPES.get(character) or f"{ord(character):03o}")

@@ -12,6 +12,8 @@ from mindtorch.creation import tensor
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import finfo
+from mindtorch.geometry import suggested_format
+from mindtorch.memory_format import contiguous_format
 from mindtorch.nn.activations import celu as celu
 from mindtorch.nn.activations import elu as elu
 from mindtorch.nn.activations import glu as glu
@@ -300,6 +302,8 @@ def group_norm(
     _check_several_values((batch * channels // num_groups, num_groups, *rest))
     grouped = input.reshape(batch, num_groups, -1)
     result = ops.layer_norm(grouped, (grouped.shape[-1],), None, None, eps).reshape(input.shape)
+    if (form := suggested_format(input._array)) is not contiguous_format:
+        result = result.to(memory_format=form)
     shape = (channels,) + (1,) * len(rest)
     if weight is not None:
         result = result * weight.reshape(shape)

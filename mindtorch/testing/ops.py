@@ -15,6 +15,7 @@ of NumPy arrays that says what the result should be.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from types import ModuleType
 from typing import Any
 from zlib import crc32
@@ -32,6 +33,10 @@ from mindtorch.testing.dtype_groups import DTYPE_GROUPS
 
 _DTYPES = {repr(dtype).removeprefix("torch."): dtype for dtype in ALL_DTYPES}
 _BACKWARD = {"gradient": gradcheck, "second gradient": gradgradcheck}
+_SCALAR_ADVICE = (
+    "which NumPy makes of arrays without dimensions: return an array, by `deliver(result, out)` of "
+    "mindtorch.backends.writing or by np.asarray(result)"
+)
 _FORWARD = {"forward mode": partial(gradcheck, check_forward_ad=True, check_backward_ad=False)}
 
 
@@ -110,11 +115,15 @@ class Check:
 
 
 def checks(rows: Iterable[OpRow], samples: ModuleType) -> list[Check]:
-    """Every check that the ops of a table allow, to be called one by one."""
+    """Every check that the ops of a table allow, to be called one by one; of an op that is not complete, only that."""
     return [Check(row, what, run) for row in rows for what, run in _checks_of(_Op(row, samples))]
 
 
 def _checks_of(op: "_Op") -> Iterator[tuple[str, Callable[[], None]]]:
+    missing = [*op.missing_kernel(), *op.missing_samples()]
+    if missing:
+        yield "complete", partial(_fail, "\n".join([f"{op.row.name} is not complete:", *missing]))
+        return
     dtypes = DTYPE_GROUPS[op.row.dtypes]
     for dtype in dtypes:
         for what, check in op.checks_of_values().items():
@@ -126,6 +135,10 @@ def _checks_of(op: "_Op") -> Iterator[tuple[str, Callable[[], None]]]:
             yield f"{what} in {dtype}", partial(op.check_derivative, agrees, dtype)
 
 
+def _fail(text: str) -> None:
+    raise AssertionError(text)
+
+
 class _Op:
     """The checks of one op."""
 
@@ -135,6 +148,21 @@ class _Op:
         self._kernels = kernel_table(row.name)
         self._make_samples = getattr(samples, row.samples)
         self._reference = getattr(samples, "REFERENCES", {}).get(row.name.rpartition("::")[2])
+
+    def missing_kernel(self) -> Iterator[str]:
+        """What the stub says that the generator has written in place of the kernel."""
+        kernel = self._kernels.get(np.ndarray)
+        if "._generated.stubs." in str(getattr(kernel, "__module__", "")):
+            try:
+                kernel(*[None] * len(signature(kernel).parameters))
+            except NotImplementedError as error:
+                yield str(error)
+
+    def missing_samples(self) -> Iterator[str]:
+        try:
+            next(iter(self._samples(DTYPE_GROUPS[self.row.dtypes][0])), None)
+        except NotImplementedError as error:
+            yield str(error)
 
     def checks_of_values(self) -> dict[str, Callable[[str], None]]:
         """The checks of one dtype: those that the op's variants and kernels allow."""
@@ -162,7 +190,10 @@ class _Op:
     def _result(self, sample: Sample) -> Any:
         """The result of a call; an op that is in-place only works on copies."""
         given = sample.mapped(Tensor.clone) if self.row.entry.is_inplace else sample
-        return self._function(*given.args, **given.kwargs)
+        result = self._function(*given.args, **given.kwargs)
+        if any(isinstance(tensor._array, np.generic) for tensor in _as_tuple(result)):
+            raise AssertionError(f"the kernel of {self.row.name} returns a NumPy scalar, {_SCALAR_ADVICE}")
+        return result
 
     def check_value(self, dtype: str) -> None:
         """The result is what the reference says, and the inputs are as they were."""
@@ -193,14 +224,18 @@ class _Op:
             assert_close(written, expected)
 
     def check_out(self, dtype: str) -> None:
-        """The out= variant writes the same result, into memory of another shape too."""
+        """The out= variant writes the same result: into a tensor, a part of one, and one that has to be resized."""
         for sample in self._samples(dtype):
             expected = self._result(sample)
-            for shape in (None, (0,)):
-                out = _mapped(expected, lambda tensor: tensor.new_empty(shape or tensor.shape))  # noqa: B023
+            for make in (_new, _part, _empty):
+                out = _mapped(expected, make)
+                whole = [tensor._base for tensor in _as_tuple(out)]
                 given = self._function(*sample.args, **sample.kwargs, out=out)
                 assert [*map(id, _as_tuple(given))] == [*map(id, _as_tuple(out))]
                 assert_close(_as_tuple(out), _as_tuple(expected))
+                for base, tensor in zip(whole, _as_tuple(expected)):
+                    if base is not None:
+                        assert_close(base[..., 1], tensor, msg=f"{self.row.out} does not write to the memory of `out`")
 
     def check_device(self, device: str) -> None:
         """Another backend gives what the CPU gives."""
@@ -222,6 +257,19 @@ class _Op:
 
 
 # -------------------- structures of tensors --------------------
+
+
+def _new(tensor: Any) -> Any:
+    return tensor.new_empty(tensor.shape)
+
+
+def _part(tensor: Any) -> Any:
+    """Every other element of a tensor."""
+    return tensor.new_zeros((*tensor.shape, 2))[..., 1]
+
+
+def _empty(tensor: Any) -> Any:
+    return tensor.new_empty((0,))
 
 
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:

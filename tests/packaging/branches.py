@@ -1,11 +1,13 @@
-"""Changes that look like pull requests, and what the schema diff has to say of each."""
+"""Changes of the frozen project that look like pull requests, and what the schema diff has to say of each."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 OPS, DERIVATIVES, ALLOWED = "ops.yaml", "derivatives.yaml", "schemas/allowed.yaml"
-POINTWISE, JOINING, REDUCTION = (f"mindtorch/backends/cpu/{name}.py" for name in ("pointwise", "joining", "reduction"))
+POINTWISE, INDEXING, REDUCTION = (
+    f"mindtorch/backends/cpu/{name}.py" for name in ("pointwise", "indexing", "reduction")
+)
 
 ROLL = "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"
 LEAKY_RELU = "leaky_relu(Tensor self, Scalar negative_slope=0.01)"
@@ -15,7 +17,7 @@ HALVE = """
 - func: halve(Tensor self) -> Tensor
   family: pointwise
   variants: function, method
-  dispatch: {CPU: abs}
+  dispatch: {CPU: absolute}
 """
 
 Edit = tuple[str, Callable[[str], str]]
@@ -71,7 +73,7 @@ def allow(op: str, rule: str, expires: str) -> Edit:
 RENAME_ARGUMENT = (
     *change_schema(ROLL, ROLL.replace("dims", "axes")),
     change(DERIVATIVES, "roll_backward(grad, shifts, dims)", "roll_backward(grad, shifts, axes)"),
-    change(JOINING, "def roll(input, shifts, dims=()):", "def roll(input, shifts, axes=()):\n    dims = axes"),
+    change(INDEXING, "def roll(input, shifts, dims=()):", "def roll(input, shifts, axes=()):\n    dims = axes"),
 )
 CHANGE_DEFAULT = (
     *change_schema(LEAKY_RELU, LEAKY_RELU.replace("0.01", "0.02")),
@@ -79,10 +81,10 @@ CHANGE_DEFAULT = (
 )
 RETURN_COPY = (
     *change_schema(DIAGONAL, DIAGONAL.replace("(a)", "")),
-    change(OPS, "  view: single\n  dispatch: {CPU: diagonal,", "  dispatch: {CPU: diagonal,"),
+    change(OPS, "  view: single\n  dispatch: {CPU: diagonal}", "  dispatch: {CPU: diagonal}"),
 )
 SPELL_TYPE = CUMSUM.replace("int", "SymInt")
-KEEP_INPUT = (change(DERIVATIVES, "self: tanh_backward(grad, result)", "self: tanh_backward(grad, self.tanh())"),)
+KEEP_INPUT = (change(DERIVATIVES, "self: tanh_backward(grad, result)", "self: tanh_backward(grad, tanh(self))"),)
 REMOVE_OP = without_entry(OPS, ROLL), without_entry(DERIVATIVES, ROLL)
 LOSE_METHOD = (change(OPS, f"{ROLL}\n  family: indexing\n  variants: function, method", f"{ROLL}\n  family: indexing"),)
 

@@ -59,8 +59,8 @@ program(%0):
 program(%0):
     %1 = tile(input=%0, reps=2)
     return %1
-FutureWarning 17 `torch.tile(x, dims=...)` is deprecated since mindtorch 0.2.0 and will be removed in 0.4.0; \
-use `torch.tile(x, reps=...)` instead.
+FutureWarning 17 `x.tile(dims=...)` is deprecated since mindtorch 0.2.0 and will be removed in 0.4.0; \
+use `x.tile(reps=...)` instead.
 FutureWarning 18 `torch.repeated(x, times)` is deprecated since mindtorch 0.2.0 and will be removed in 0.5.0; \
 use `torch.tile(x, (times,))` instead.
 """

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from codegen.__main__ import main
+from codegen.keys import DERIVATIVE_KEYS, LIBRARY_KEYS, OP_KEYS
 from codegen.load import load
 from codegen.project_file import SETTINGS
 from tests.packaging.commands import ROOT, attempt, new_environment, run
@@ -125,6 +126,15 @@ def test_a_new_package_passes_its_tests(tmp_path):
     assert " passed" in in_checkout(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=tmp_path)
 
 
+def test_the_files_of_a_new_package_explain_their_keys(tmp_path, capsys):
+    assert main(["--project", str(tmp_path), "init", "splines"]) == 0
+    for file, keys in (("ops.yaml", OP_KEYS), ("derivatives.yaml", DERIVATIVE_KEYS)):
+        head = (tmp_path / file).read_text().partition("\n\n")[0]
+        listed = set(re.findall(r"^#   (\w+)", head, re.MULTILINE))
+        assert {key.name for key in keys if key.name not in LIBRARY_KEYS} <= listed
+        assert not listed & set(LIBRARY_KEYS)
+
+
 def test_init_overwrites_nothing(tmp_path, capsys):
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "splines"\n')
     (tmp_path / "ops.yaml").write_text((SAMPLE / "ops.yaml").read_text().partition("- func")[0] + "[]\n")
@@ -135,6 +145,90 @@ def test_init_overwrites_nothing(tmp_path, capsys):
     assert (tmp_path / "derivatives.yaml").read_text() == "[]\n"
     assert main(["--project", str(tmp_path), "init", "splines"]) == 3
     assert "this folder is a project already" in capsys.readouterr().err
+
+
+def test_init_finds_a_package_that_is_beside_the_settings(tmp_path, capsys):
+    (tmp_path / "splines").mkdir()
+    (tmp_path / "splines" / "__init__.py").write_text(
+        "from splines._generated import registry as registry\nfrom splines._generated.functions import *\n"
+    )
+    assert main(["--project", str(tmp_path), "init", "splines"]) == 0
+    assert "kept splines/__init__.py, which was there" in capsys.readouterr().out
+    assert not (tmp_path / "src").exists() and (tmp_path / "splines/_generated/functions.py").exists()
+    settings = (tmp_path / "pyproject.toml").read_text()
+    assert 'CPU = "splines/cpu"' in settings and 'where = ["."]' in settings
+    pytest_here = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    assert " passed" in run(*pytest_here, cwd=tmp_path, PYTHONPATH=os.pathsep.join([str(ROOT), str(tmp_path)]))
+
+
+# A package whose ops are made of those of another one, in a kernel, a formula and a composite function.
+SECOND = {
+    "ops.yaml": """\
+- func: sixth(Tensor self) -> Tensor
+  family: pointwise
+  promotion: default
+  shape: broadcast
+  dispatch: {CPU: sixth}
+  dtypes: wide_float
+  samples: unary
+
+- func: ninth(Tensor self) -> Tensor
+  family: pointwise
+  composite: ninth
+  dtypes: wide_float
+  samples: unary
+""",
+    "derivatives.yaml": """\
+- name: sixth(Tensor self) -> Tensor
+  self: grad * 6 * third_power(self) * self**2
+  result: auto_element_wise
+""",
+    "src/knots/formulas.py": "import splines\n\n\ndef third_power(x):\n    return splines.cube(x)\n",
+    "src/knots/composite/__init__.py": "",
+    "src/knots/composite/pointwise.py": """\
+import splines
+
+
+def ninth(input):
+    return splines.cube(splines.cube(input))
+""",
+    "src/knots/cpu/pointwise.py": """\
+from mindtorch.backends.writing import deliver
+
+
+def sixth(input, out=None):
+    return deliver(input**6, out)
+""",
+}
+
+
+def test_a_package_can_use_the_ops_of_another(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second one"
+    for folder, name in ((first, "splines"), (second, "knots")):
+        folder.mkdir()
+        in_checkout(*CODEGEN, "init", name, cwd=folder)
+    for path, text in SECOND.items():
+        (second / path).parent.mkdir(exist_ok=True)
+        (second / path).write_text(text)
+    in_checkout(*CODEGEN, cwd=second)
+    path = os.pathsep.join([str(ROOT), str(second / "src"), str(first / "src")])
+    pytest_here = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    assert " passed" in run(*pytest_here, cwd=second, PYTHONPATH=path)
+
+
+def test_two_packages_with_one_namespace_are_refused(tmp_path):
+    for name in ("splines", "knots"):
+        folder = tmp_path / name
+        folder.mkdir()
+        in_checkout(*CODEGEN, "init", name, cwd=folder)
+    settings = tmp_path / "knots" / "pyproject.toml"
+    edit(settings, 'package = "knots"\n', 'package = "knots"\nnamespace = "splines"\n')
+    in_checkout(*CODEGEN, cwd=tmp_path / "knots")
+    path = os.pathsep.join([str(ROOT), *(str(tmp_path / name / "src") for name in ("splines", "knots"))])
+    failed = attempt(sys.executable, "-O", "-c", "import splines, knots", cwd=tmp_path, PYTHONPATH=path)
+    assert (
+        "two packages have an op 'splines::cube': it is registered by splines._generated.ops.pointwise" in failed.stderr
+    )
 
 
 def test_new_says_what_to_write_and_the_tests_fail_until_it_is_written(sample):

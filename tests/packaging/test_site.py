@@ -17,6 +17,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+from codegen.emit.shown_calls import shown_new_call, shown_old_call
 from docs.builder import index
 from docs.builder.op_page import anchor_of, grouped, page_name
 from tests.browser import (
@@ -111,7 +112,9 @@ def test_a_deprecated_call_is_on_the_page(site):
     deprecated = next(op for op in model().ops.values() if op.deprecated)
     page = unescape((site / f"op/{deprecated.schema.base}.html").read_text(encoding="utf-8"))
     assert str(deprecated.deprecated[0].schema) in page
-    assert deprecated.deprecated[0].expression.text in page
+    call, instead = (each(model(), deprecated, deprecated.deprecated[0]) for each in (shown_old_call, shown_new_call))
+    assert f"<code>{call}</code>: use <code>{instead}</code> instead" in page
+    assert "# deprecated" in re.sub(r"<[^>]+>", "", page)
 
 
 def test_links_lead_somewhere(site):

@@ -147,6 +147,6 @@ def test_the_in_place_form_is_in_the_row_of_the_op():
 
 
 def test_the_example_of_a_diff_has_every_verdict():
-    page = example_diff(ROOT, model())
+    page = example_diff()
     for verdict in ("breaking", "forward-only", "compatible"):
         assert re.search(rf"\b{verdict}\b", page), verdict

@@ -99,6 +99,13 @@ def test_every_supported_python_is_tested():
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
+@pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("-h", 0), ("test", 2)])
+def test_what_ci_runs_says_so_instead_of_running_when_it_is_asked(argument, code):
+    done = subprocess.run([ROOT / ".ci" / "run", argument], text=True, capture_output=True, timeout=10)
+    assert done.returncode == code
+    assert "check test parity wheel" in (done.stdout if code == 0 else done.stderr)
+
+
 # -------------------- the comment --------------------
 
 # Answers as GitHub would: pull requests from `pulls`, comments from `comments` in two pages; keeps what is asked of it.
