@@ -40,7 +40,7 @@ _SUMMED = (np.dtype("float32"), np.dtype("float64"))
 
 
 class Waiting(list):
-    """Small gradients of the same value, which are to be summed; all of them have NumPy arrays."""
+    """The arrays, all NumPy's own, of small gradients of the same value, which are to be summed."""
 
 
 class OwnSum:
@@ -112,7 +112,10 @@ def _reachable(root: GraphRoot) -> tuple[list[Any], set, set]:
     nodes: list[Any] = [root]
     seen = {root}
     leaves = set()
+    is_chain = True
     for node in nodes:
+        if nodes[-1] is not node:  # several nodes follow a node
+            is_chain = False
         for edge in node.next_edges:
             if edge is None:
                 continue
@@ -122,7 +125,10 @@ def _reachable(root: GraphRoot) -> tuple[list[Any], set, set]:
             elif target not in seen:
                 seen.add(target)
                 nodes.append(target)
-    nodes.sort(key=_by_sequence)
+    if is_chain:
+        nodes.reverse()
+    else:
+        nodes.sort(key=_by_sequence)
     return nodes, seen, leaves
 
 
@@ -236,11 +242,12 @@ def _run(task: Pass) -> None:
             shape, dtype = metadata if type(metadata) is tuple else metadata[output_nr]
             if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
                 grad = fit_gradient(grad, shape, dtype, node, edge)
+                array = grad._array
             held = arrived.get(target)
             if held is None:
                 arrived[target] = grad if type(metadata) is tuple else _slots(metadata, output_nr, grad)
             elif type(held) is Waiting and len(held) < _MOST_WAITING and type(array) is Array:
-                held.append(grad)
+                held.append(array)
             else:
                 arrived[target] = add(held, output_nr, grad)
         if node is finisher:
@@ -268,9 +275,9 @@ def _received(held: Any) -> list:
 
 
 def _sum_of(waiting: Waiting) -> Tensor:
-    arrays = [grad._array for grad in waiting]
-    total = np.concatenate(arrays).reshape(len(arrays), *arrays[0].shape) if arrays[0].ndim else np.array(arrays)
-    return wrap(_sum_kernels[Array](total, (0,), False, None))
+    shape = waiting[0].shape
+    stacked = np.concatenate(waiting).reshape(len(waiting), *shape) if shape else np.array(waiting)
+    return wrap(_sum_kernels[Array](stacked, (0,), False, None))
 
 
 def _slots(metadata: list, output_nr: int, grad: Tensor) -> list:
@@ -304,7 +311,7 @@ def _add(held: Any, output_nr: int, grad: Tensor) -> Any:
     if type(earlier._array) is not kind:
         return _add_recorded(earlier, 0, grad)
     if kind is Array and _may_wait(earlier._array, array):
-        return Waiting((earlier, grad))
+        return Waiting((earlier._array, array))
     return OwnSum(wrap(_add_kernels[kind](earlier._array, array)))
 
 
