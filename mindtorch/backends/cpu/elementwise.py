@@ -8,6 +8,7 @@ through `compute`, which gives the same result.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import copysign
 from typing import Any
 
 import numpy as np
@@ -71,13 +72,15 @@ class _Constants(dict[Any, Array]):
     def __init__(self, dtype: NumpyDtype) -> None:
         super().__init__()
         self.dtype = dtype
+        self._zeros = {sign: np.asarray(sign * 0.0).astype(dtype) for sign in (1.0, -1.0)}
 
     def __missing__(self, number: complex) -> Array:
+        if type(number) is float and not number:  # 0.0 and -0.0 would be the same key
+            return self._zeros[copysign(1.0, number)]
         array = constant(number, self.dtype)
         if len(self) >= 1024:
             self.clear()
-        if number or type(number) is not float:  # 0.0 and -0.0 are the same key
-            self[number] = array
+        self[number] = array
         return array
 
 
