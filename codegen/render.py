@@ -48,15 +48,20 @@ def literal(text: str) -> str:
     return f'"{text}"' if '"' not in text and "\\" not in text else repr(text)
 
 
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment_of_templates(*, autoescape: bool) -> jinja2.Environment:
+    """An environment over the folder of templates, with the settings that all of them are written for."""
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,
+        autoescape=autoescape,
     )
+
+
+def _environment() -> jinja2.Environment:
+    environment = environment_of_templates(autoescape=False)
     environment.filters["without_blank_lines"] = without_blank_lines
     environment.filters["tuple_of"] = tuple_of
     environment.filters["literal"] = literal

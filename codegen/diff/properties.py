@@ -56,16 +56,27 @@ def _view(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
 
 
 def _promotion(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
-    words = old.promotion, new.promotion
-    if words[0] == words[1]:
+    return _rule(subject, "promotion rule", "dtype", ("T001", "T002", "T003"), old.promotion, new.promotion)
+
+
+def _shape(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    return _rule(subject, "shape rule", "shape", ("H001", "H002", "H003"), old.shape, new.shape)
+
+
+def _rule(
+    subject: Subject, what: str, attribute: str, codes: tuple[str, str, str], old: str | None, new: str | None
+) -> Iterator[Finding]:
+    """The word of a rule; the codes are those of a rule that is changed, gained and lost."""
+    changed, gained, lost = codes
+    if old == new:
         return
-    if words[0] is None:
-        yield _changed(subject, "T002", f"the promotion rule is `{words[1]}`", *words)
-    elif words[1] is None:
-        yield _changed(subject, "T003", f"the promotion rule `{words[0]}` is no longer stated", *words)
+    if old is None:
+        yield _changed(subject, gained, f"the {what} is `{new}`", old, new)
+    elif new is None:
+        yield _changed(subject, lost, f"the {what} `{old}` is no longer stated", old, new)
     else:
-        caller = f"`{subject.call()}.dtype` may be another one"
-        yield _changed(subject, "T001", f"the promotion rule is `{words[1]}`, it was `{words[0]}`", *words, caller)
+        caller = f"`{subject.call()}.{attribute}` may be another one"
+        yield _changed(subject, changed, f"the {what} is `{new}`, it was `{old}`", old, new, caller)
 
 
 def _dtypes(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
@@ -80,19 +91,6 @@ def _dtypes(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
 
 def _listed(words: list[str]) -> str:
     return ", ".join(words)
-
-
-def _shape(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
-    words = old.shape, new.shape
-    if words[0] == words[1]:
-        return
-    if words[0] is None:
-        yield _changed(subject, "H002", f"the shape rule is `{words[1]}`", *words)
-    elif words[1] is None:
-        yield _changed(subject, "H003", f"the shape rule `{words[0]}` is no longer stated", *words)
-    else:
-        caller = f"`{subject.call()}.shape` may be another one"
-        yield _changed(subject, "H001", f"the shape rule is `{words[1]}`, it was `{words[0]}`", *words, caller)
 
 
 # -------------------- kernels and composites --------------------

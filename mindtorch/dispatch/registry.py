@@ -37,6 +37,12 @@ class KernelTable(dict):
         if array_class is np.ndarray:
             self.update(dict.fromkeys(KINDS, kernel) | getattr(kernel, "plain", {}))
 
+    def __delitem__(self, array_class: type) -> None:
+        super().__delitem__(array_class)
+        if array_class is np.ndarray:
+            for kind in KINDS:
+                super().__delitem__(kind)
+
     def __missing__(self, array_class: type) -> Callable:
         # Nothing is stored: a kernel that is registered later must be found.
         if array_class in _NUMBER_CLASSES:

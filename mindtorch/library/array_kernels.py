@@ -25,10 +25,10 @@ def replace_kernel(entry: OpEntry, key: str, function: Callable) -> Callable[[],
     table[array_class] = _array_kernel(function)
 
     def undo() -> None:
-        if before is None:
-            table.pop(array_class, None)
-        else:
+        if before is not None:
             table[array_class] = before
+        elif array_class in table:
+            del table[array_class]
 
     return undo
 

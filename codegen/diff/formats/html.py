@@ -13,6 +13,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
+from ...render import environment_of_templates
 from ..report import Marked, OpChange, Report, Verdict
 from .shared import has_own_texts, plain_and_code, worst_first
 
@@ -83,14 +84,7 @@ def _marked(marked: Marked, tag: str) -> Markup:
 
 
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = environment_of_templates(autoescape=True)
     environment.filters.update(words=_words, marked=_marked, worst_first=worst_first)
     environment.tests["other_than_schemas_of"] = has_own_texts
     return environment
