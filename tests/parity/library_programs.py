@@ -4,6 +4,7 @@ import re
 from itertools import count
 
 import numpy as np
+import pytest
 
 from tests.parity.programs import assert_same
 
@@ -42,6 +43,21 @@ def fresh(name="n"):
 def compare(program, *args):
     namespace = fresh()
     assert_same(lambda T: program(T, namespace, *args))
+
+
+def programs():
+    """A decorator for the programs of a module, and the test that compares each of them."""
+    collected = []
+
+    def program(function):
+        collected.append(pytest.param(function, id=function.__name__))
+        return function
+
+    @pytest.mark.parametrize("program", collected)
+    def test_program(program):
+        compare(program)
+
+    return program, test_program
 
 
 # -------------------- an op to try things with --------------------

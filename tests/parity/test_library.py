@@ -7,19 +7,9 @@ import pytest
 import torch
 
 import mindtorch
-from tests.parity.library_programs import compare, leaf, tried
+from tests.parity.library_programs import compare, leaf, programs, tried
 
-PROGRAMS = []
-
-
-def program(function):
-    PROGRAMS.append(pytest.param(function, id=function.__name__))
-    return function
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_program(program):
-    compare(program)
+program, test_program = programs()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -3,19 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.parity.library_programs import compare, leaf, make_sin, neutral, tried, with_formula
+from tests.parity.library_programs import compare, leaf, make_sin, neutral, programs, tried, with_formula
 
-PROGRAMS = []
-
-
-def program(function):
-    PROGRAMS.append(pytest.param(function, id=function.__name__))
-    return function
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_program(program):
-    compare(program)
+program, test_program = programs()
 
 
 # -------------------- fake implementations --------------------

@@ -8,19 +8,9 @@ from typing import List, Optional, Tuple  # noqa: UP035  (old annotations are pa
 import numpy as np
 import pytest
 
-from tests.parity.library_programs import compare, leaf, make_sin, tried, with_formula
+from tests.parity.library_programs import compare, leaf, make_sin, programs, tried, with_formula
 
-PROGRAMS = []
-
-
-def program(function):
-    PROGRAMS.append(pytest.param(function, id=function.__name__))
-    return function
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_program(program):
-    compare(program)
+program, test_program = programs()
 
 
 @program
