@@ -5,6 +5,8 @@ NumPy's own strides are bytes, torch's are elements: `strides_of` is the one pla
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from mindtorch import errors
@@ -57,10 +59,10 @@ def contiguous_strides(shape: Ints, unit: int = 1) -> tuple[int, ...]:
 
 def channels_last_strides(shape: Ints, unit: int = 1) -> tuple[int, ...]:
     """Strides of an image batch (N, C, ...) whose channels lie next to each other."""
-    return strides_in_order(shape, _channels_last_order(len(shape)), unit)
+    return strides_in_order(shape, channels_last_order(len(shape)), unit)
 
 
-def _channels_last_order(ndim: int) -> tuple[int, ...]:
+def channels_last_order(ndim: int) -> tuple[int, ...]:
     """The dimensions, innermost first."""
     return (1, *range(ndim - 1, 1, -1), 0)
 
@@ -70,7 +72,7 @@ def is_like_channels_last(shape: Ints, strides: Ints) -> bool:
     if strides[1] == 0 or 0 in shape:
         return False
     least = 0
-    for dim in _channels_last_order(len(shape)):
+    for dim in channels_last_order(len(shape)):
         # N11W and the like, where batch and channels have one stride, count as row-major.
         if strides[dim] < least or (dim == 0 and least == strides[1]):
             return False
@@ -162,7 +164,11 @@ def strides_of(array: Any) -> tuple[int, ...]:
     strides = array.strides
     if array.size == 0 and not any(strides):  # NumPy gives every empty array strides of 0
         return contiguous_strides(array.shape)
-    itemsize = array.itemsize
+    return _in_elements(strides, array.itemsize)
+
+
+@lru_cache(maxsize=4096)
+def _in_elements(strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple([stride // itemsize for stride in strides])
 
 
@@ -171,7 +177,7 @@ def has_format(array: Any, format: memory_format = contiguous_format) -> bool:
     if format is contiguous_format or format is preserve_format:
         return array.flags.c_contiguous
     ndim = array.ndim
-    return ndim == _NDIM[format] and is_dense_in_order(array.shape, strides_of(array), _channels_last_order(ndim))
+    return ndim == _NDIM[format] and is_dense_in_order(array.shape, strides_of(array), channels_last_order(ndim))
 
 
 _NDIM = {channels_last: 4, channels_last_3d: 5}
@@ -184,6 +190,19 @@ def suggested_format(array: Any) -> memory_format:
 
 
 LAST_FORMATS = {ndim: format for format, ndim in _NDIM.items()}
+
+
+def dim_order(array: Any) -> tuple[tuple[int, ...], bool]:
+    """The dimensions as they lie in memory, outermost first, and whether there is no other such order."""
+    shape, strides = array.shape, strides_of(array)
+    is_row_major, is_last = has_format(array), has_format(array, channels_last)
+    if array.ndim < 2 or (is_row_major and not is_last):
+        return tuple(range(array.ndim)), True
+    if is_last and not is_row_major:
+        return channels_last_order(array.ndim)[::-1], True
+    order = memory_order(shape, strides)
+    is_certain = all(_compare(shape, (strides,), inner, outer) < 0 for inner, outer in pairwise(order))
+    return tuple(order[::-1]), is_certain
 
 
 def is_dense(array: Any) -> bool:

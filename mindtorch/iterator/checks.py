@@ -43,7 +43,7 @@ def needs_resize(out: Any, shape: Shape) -> bool:
 
 def check_devices(arrays: Sequence[Any], allow_cpu_scalars: bool = True) -> None:
     """All arrays come from one backend; a 0-dim array on the CPU goes with any, unless that is switched off."""
-    first = next((array for array in arrays if array.ndim), arrays[0])
+    first = next((array for array in arrays if array.ndim or not isinstance(array, np.ndarray)), arrays[0])
     for array in arrays:
         if type(array) is type(first) or device_name(array) == device_name(first):
             continue

@@ -1,14 +1,14 @@
 """`TensorIteratorConfig`: which operands an iterator has, and what is checked, converted and made for them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mindtorch.iterator.build import Options, build
-from mindtorch.iterator.operand import Operand, operand_of
+from mindtorch.iterator.build import builder_for
+from mindtorch.iterator.options import Options
 from mindtorch.iterator.tensor_iterator import TensorIterator
+from mindtorch.promotion import common_dtype, int_to_float
 
 
 class TensorIteratorConfig:
@@ -18,96 +18,89 @@ class TensorIteratorConfig:
     memory that is written may not be read as something else.
     """
 
-    __slots__ = ("_operands", "_options")
+    __slots__ = ("_outputs", "_inputs", "_options")
 
     def __init__(self) -> None:
-        self._operands: list[Operand] = []
-        self._options = Options()
+        self._outputs: list[Any] = []
+        self._inputs: list[Any] = []
+        self._options: dict[str, Any] = {}
 
     def add_output(self, array: Any = None) -> "TensorIteratorConfig":
         """An array to write to, or None for one that the iterator makes."""
-        if self._operands and not self._operands[-1].is_output:
+        if self._inputs:
             raise ValueError("outputs come before inputs: call add_output() for all of them first")
-        self._operands.append(operand_of(array, is_output=True))
+        self._outputs.append(array)
         return self
 
     def add_input(self, value: Any) -> "TensorIteratorConfig":
         """An array or a Python number to read."""
-        self._operands.append(operand_of(value))
+        self._inputs.append(value)
         return self
 
     def check_all_same_dtype(self, flag: bool) -> "TensorIteratorConfig":
-        self._options.same_dtype = flag
-        return self
+        return self._with(same_dtype=flag)
 
     def check_all_same_device(self, flag: bool) -> "TensorIteratorConfig":
-        self._options.same_device = flag
-        return self
+        return self._with(same_device=flag)
 
     def allow_cpu_scalars(self, flag: bool) -> "TensorIteratorConfig":
         """Whether 0-dim inputs on the CPU go with those of another device."""
-        self._options.cpu_scalars = flag
-        return self
+        return self._with(cpu_scalars=flag)
 
     def promote_inputs_to_common_dtype(self, flag: bool) -> "TensorIteratorConfig":
         """Whether inputs are converted to the dtype that torch's promotion rules give; their dtypes may differ then."""
-        self._options.promote_inputs = flag
-        return self._dtypes_may_differ(flag)
+        return self._with(promotion=common_dtype if flag else None)._dtypes_may_differ(flag)
 
     def promote_integer_inputs_to_float(self, flag: bool) -> "TensorIteratorConfig":
         """Whether the common dtype is the default one if it would be an integer or bool."""
-        if flag and not self._options.promote_inputs:
+        if self._options.get("promotion") is None:
+            if not flag:
+                return self
             raise ValueError("promote_integer_inputs_to_float() needs promote_inputs_to_common_dtype() before it")
-        self._options.integers_to_float = flag
-        return self
+        return self._with(promotion=int_to_float if flag else common_dtype)
 
     def cast_common_dtype_to_outputs(self, flag: bool) -> "TensorIteratorConfig":
-        """Whether outputs of another dtype are computed in the common one; `cast_outputs` then converts them."""
-        self._options.cast_outputs = flag
-        return self._dtypes_may_differ(flag)
+        """Whether outputs of another dtype get the result converted."""
+        return self._with(cast_outputs=flag)._dtypes_may_differ(flag)
 
     def enforce_safe_casting_to_output(self, flag: bool) -> "TensorIteratorConfig":
         """Whether outputs of a lower kind of dtype than the common one are an error."""
-        self._options.safe_casting = flag
-        return self
+        return self._with(safe_casting=flag)
 
     def resize_outputs(self, flag: bool) -> "TensorIteratorConfig":
         """Whether outputs of another shape give way to new ones, with a warning unless they are empty."""
-        self._options.resize_outputs = flag
-        return self
+        return self._with(resize_outputs=flag)
 
     def set_check_mem_overlap(self, flag: bool) -> "TensorIteratorConfig":
         """Whether outputs may not stand for several elements, nor for other elements of an input."""
-        self._options.check_overlap = flag
-        return self
+        return self._with(check_overlap=flag)
 
     def is_reduction(self, flag: bool) -> "TensorIteratorConfig":
         """Whether outputs have strides of 0 where several inputs go into one element; see `reduced_view`."""
-        self._options.is_reduction = flag
-        return self
+        return self._with(is_reduction=flag)
 
     def declare_static_shape(self, shape: Sequence[int], squash_dims: Sequence[int] = ()) -> "TensorIteratorConfig":
         """The shape to walk, with 1 for `squash_dims`, whatever the shapes of the operands are."""
-        if self._options.resize_outputs:
+        if self._options.get("resize_outputs", True):
             raise ValueError("declare_static_shape() needs resize_outputs(False) before it")
         for dim in squash_dims:
             if not 0 <= dim < len(shape):
                 raise ValueError(f"squash_dim {dim} must be in [0, {len(shape)})")
-        self._options.static_shape = tuple([1 if dim in squash_dims else size for dim, size in enumerate(shape)])
-        return self
+        return self._with(static_shape=tuple([1 if dim in squash_dims else size for dim, size in enumerate(shape)]))
 
     def declare_static_dtype(self, dtype: np.dtype) -> "TensorIteratorConfig":
         """The dtype of outputs that the iterator makes."""
-        if self._options.same_dtype:
+        if self._options.get("same_dtype", True):
             raise ValueError("declare_static_dtype() needs check_all_same_dtype(False) before it")
-        self._options.static_dtype = dtype
-        return self
+        return self._with(static_dtype=dtype)
 
     def build(self) -> TensorIterator:
         """The iterator over the operands. The config can build another one."""
-        return build([replace(operand) for operand in self._operands], replace(self._options))
+        return builder_for(Options(**self._options)).build(self._outputs, self._inputs)
+
+    def _with(self, **options: Any) -> "TensorIteratorConfig":
+        self._options |= options
+        return self
 
     def _dtypes_may_differ(self, flag: bool) -> "TensorIteratorConfig":
-        if flag:
-            self._options.same_dtype = False
-        return self
+        return self._with(same_dtype=False) if flag else self

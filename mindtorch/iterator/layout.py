@@ -5,7 +5,8 @@ Pure functions over tuples of ints. Dimensions in iteration order are counted fr
 
 from collections.abc import Container, Sequence
 from functools import lru_cache
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,10 +29,13 @@ def result_layout(arrays: Sequence[Any], dtype: np.dtype | None = None) -> tuple
     `None` stands for row-major. An array of another dtype than `dtype` is converted first, so its copy decides, which
     has no gaps.
     """
-    return _layout(tuple([_geometry_of(array, dtype) for array in arrays]))
+    operands = tuple([geometry_of(array, dtype) for array in arrays])
+    shape = broadcast_shapes(*[shape for shape, _ in operands])
+    return shape, new_strides(shape, operands)
 
 
-def _geometry_of(array: Any, dtype: np.dtype | None) -> Geometry:
+def geometry_of(array: Any, dtype: np.dtype | None) -> Geometry:
+    """Shape and strides of an array, or of its copy of another dtype."""
     strides = geometry.strides_of(array)
     if dtype is not None and array.dtype != dtype:
         strides = geometry.preserved_strides(array.shape, strides)
@@ -39,15 +43,15 @@ def _geometry_of(array: Any, dtype: np.dtype | None) -> Geometry:
 
 
 @lru_cache(maxsize=4096)
-def _layout(operands: tuple[Geometry, ...]) -> tuple[Shape, Shape | None]:
-    shape = broadcast_shapes(*[shape for shape, _ in operands])
+def new_strides(shape: Shape, operands: tuple[Geometry, ...]) -> Shape | None:
+    """The strides of a new result of operands that expand to `shape`; None stands for row-major."""
     strides = None
     if all(own == shape for own, _ in operands):
         strides = common_strides(shape, [strides for _, strides in operands])
     if strides is None:
         order = iteration_order(shape, [expanded_strides(shape, *operand) for operand in operands])
         strides = strides_of_order(shape, order)
-    return shape, None if strides == geometry.contiguous_strides(shape) else strides
+    return None if strides == geometry.contiguous_strides(shape) else strides
 
 
 def common_strides(shape: Shape, all_strides: Sequence[Shape]) -> Shape | None:
@@ -79,6 +83,32 @@ def strides_of_order(shape: Shape, order: Sequence[int]) -> Shape:
 
 
 # -------------------- walking --------------------
+
+
+class Walk(NamedTuple):
+    """How operands are walked: the dimensions in iteration order, the shape, and the strides of each in bytes.
+
+    `perm` is None where the operands lie in memory alike, so that nobody had to look at the dimensions.
+    """
+
+    perm: list[int] | None
+    shape: Shape
+    strides: list[Shape]
+
+
+def walk(shape: Shape, operands: Sequence[Geometry], itemsizes: Sequence[int], fast: bool, reducing: bool) -> Walk:
+    """The walk over operands that expand to `shape`, where `fast` allows it in one go.
+
+    The first operand of a reduction is its output, with strides of 0 in the dimensions that it runs over.
+    """
+    if fast and not reducing and all(own == shape for own, _ in operands):
+        if common_strides(shape, [strides for _, strides in operands]) is not None:
+            return Walk(None, (prod(shape),) if shape else (), [(size,) if shape else () for size in itemsizes])
+    expanded = [expanded_strides(shape, *operand) for operand in operands]
+    reduced = {dim for dim, stride in enumerate(expanded[0]) if stride == 0} if reducing else ()
+    perm = iteration_order(shape, expanded, reduced)
+    ordered = [tuple([strides[dim] * size for dim in perm]) for strides, size in zip(expanded, itemsizes, strict=True)]
+    return Walk(perm, *coalesce(tuple([shape[dim] for dim in perm]), ordered))
 
 
 def iteration_order(shape: Shape, all_strides: Sequence[Shape], reduced: Container[int] = ()) -> list[int]:

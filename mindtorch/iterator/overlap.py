@@ -11,6 +11,8 @@ from mindtorch import geometry
 
 def check_overlap(out: Any, inputs: Sequence[Any]) -> None:
     """Refuses to write to memory that stands for several elements, or for other elements of an input."""
+    if type(out) is np.ndarray and out.base is None and all([getattr(each, "base", None) is None for each in inputs]):
+        return  # each has memory of its own
     check_distinct(out)
     check_shared(out, inputs)
 
@@ -53,6 +55,18 @@ def is_expanded(array: Any) -> bool:
 def is_same_view(a: Any, b: Any) -> bool:
     """Whether two arrays show the same memory in the same way."""
     return a.shape == b.shape and a.dtype == b.dtype and _extent(a) == _extent(b)
+
+
+def may_share(out: np.ndarray, inputs: Sequence[np.ndarray]) -> bool:
+    """Whether an output may lie in the memory of an input."""
+    return any([np.may_share_memory(out, each) for each in inputs])
+
+
+def may_mix(outputs: Sequence[np.ndarray], inputs: Sequence[np.ndarray]) -> bool:
+    """Whether writing an element could change another one that is still to be read."""
+    return any(
+        np.may_share_memory(output, each) and not is_same_view(output, each) for output in outputs for each in inputs
+    )
 
 
 def check_apart(out: Any, inputs: Sequence[Any]) -> None:

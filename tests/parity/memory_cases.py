@@ -47,6 +47,9 @@ x.float().lerp(y.float(), 0.5); x.clamp(0, 2); x.float().clamp(y.float(), z.floa
 x.float().masked_fill(y.bool(), 3.0); x.pow(2); F.gelu(x.float()); x.float().lerp(y.float(), z.float())
 x.isnan(); x.logical_and(y); F.silu(x.float()); F.softplus(x.float()); F.leaky_relu(x.float())
 x.float().atan2(y.float()); T.add(x, y, out=T.empty(0)); T.exp(x, out=T.empty(0)); T.nan_to_num(x)
+x.clamp(min=y.real); x.float().hypot(y.float()); x.float().copysign(y.float()); x.float().frexp(); x.float().xlogy(y)
+F.elu(x.float()); F.mish(x.float()); F.hardswish(x.float()); F.logsigmoid(x.float()); F.softshrink(x.float())
+F.binary_cross_entropy(x.float().sigmoid(), x.float().sigmoid(), reduction='none'); T.maximum(x.real, y.real)
 x.float().addcdiv(y.float(), z.float() + 9); x.float().requires_grad_().exp().detach()
 T.add(x.float(), 1, out=z.float().clone()); x.float().remainder(3); x.real
 """

@@ -61,7 +61,6 @@ class Op:
         iterator = self.iterator(out, *inputs)
         with np.errstate(all="ignore"):
             iterator.run(lambda target, *operands: self.loop(*operands, out=target, casting="unsafe"))
-        iterator.cast_outputs()
         return iterator.output()
 
 

@@ -92,6 +92,10 @@ x.to(x, False, True) is x
 x.to(copy=True) is x
 x.to() is x
 x.to(None) is x
+v.to(True)
+v.to(1.5)
+v.to(1j, copy=True)
+v.to(1.5, True, True)
 x.to(None, T.float32) is x
 x.to("cpu", None) is x
 x.to(T.float32, True) is x
@@ -269,6 +273,13 @@ a.set_(T.arange(6.0).reshape(2, 3).t()); place(a)
 a.requires_grad_().set_(T.arange(4.0))
 v = a[1:]; v.set_(T.arange(4.0)); place(v)
 b = a.view(2, 3); a.set_(T.arange(9.0)); place(a), place(b)
+a.resize(2, 3)
+a.resize([2, 3])
+a.resize(7)
+a.resize()
+m.t().resize(12)
+m.t().resize_as(T.ones(6, 2))
+m.resize_as(v)
 a.resize_(2); place(a)
 a.resize_((3, 2)); place(a)
 a.resize_([3, 2]); place(a)

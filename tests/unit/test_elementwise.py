@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch.backends.cpu.elementwise import FLOATS, Op, binary, compute, loops, unary
+from mindtorch.backends.cpu.computing import FLOATS, Op, compute, loops
+from mindtorch.backends.cpu.elementwise import binary, unary
 from mindtorch.backends.cpu.refusals import refused
 from mindtorch.dispatch.registry import kernel_table, register_kernel, register_op, unregister_op
 from mindtorch.promotion import INT64

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mindtorch import geometry, iterator
-from mindtorch.backends.cpu import elementwise, pointwise
+from mindtorch.backends.cpu import pointwise
+from mindtorch.backends.cpu.constants import CONSTANTS
 from mindtorch.backends.cpu.quiet import quiet
 
 FLOAT = np.dtype(np.float32)
@@ -109,6 +110,16 @@ def test_overlap_of_arrays_with_gaps_is_safe():
     assert np.array_equal(pointwise.add(x[:, :3] * 2, x[:, 1:], out=x[:, 1:]), expected)
 
 
+@pytest.mark.parametrize("layout", [lambda x: x, lambda x: np.stack([x, x], 1)[:, 0]])
+def test_an_output_that_is_a_limit(layout):
+    """It is read before it is written, though the other limit is applied first."""
+    x, low = (np.array(values, FLOAT) for values in ([1, 5, 9], [3, 3, 3]))
+    high = layout(np.array([1, 4, 7], FLOAT))
+    assert pointwise.clamp(x, low, high, out=high).tolist() == [1, 4, 7]
+    own = layout(x)
+    assert pointwise.clamp(own, low, own, out=own).tolist() == [1, 5, 9]
+
+
 # -------------------- the short cut --------------------
 
 
@@ -151,7 +162,7 @@ def test_zeros_of_both_signs():
 
 
 def test_constants_do_not_pile_up():
-    constants = elementwise.CONSTANTS[float][FLOAT]
+    constants = CONSTANTS[float][FLOAT]
     for number in range(3000):
         pointwise.mul(np.ones(2, FLOAT), number + 0.5)
     assert len(constants) <= 1024

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mindtorch
-from mindtorch.iterator import TensorIteratorConfig
+from mindtorch.iterator import BLOCK, TensorIteratorConfig
 
 FLOAT, DOUBLE, INT, BOOL = (np.dtype(name) for name in ("float32", "float64", "int32", "bool"))
 SHARED = "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single"
@@ -127,7 +127,9 @@ def test_devices():
 def test_promotion(inputs, common):
     iterator = binary(None, *inputs).build()
     assert iterator.common_dtype == iterator.output().dtype == common
-    assert [view.dtype for view in iterator.views()] == [common] * 3
+    seen = []
+    iterator.run(lambda *views: seen.extend(view.dtype for view in views))
+    assert seen == [common] * 3
 
 
 def test_integers_become_floats():
@@ -136,8 +138,9 @@ def test_integers_become_floats():
 
 
 def test_numbers_keep_what_the_default_dtype_would_lose():
-    third = binary(None, ones(2, dtype=DOUBLE), 1 / 3).build().views()[2]
-    assert (third == 1 / 3).all()
+    third = []
+    binary(None, ones(2, dtype=DOUBLE), 1 / 3).build().run(lambda *views: third.extend(views[2].tolist()))
+    assert third == [1 / 3] * 2
 
 
 def test_a_declared_dtype():
@@ -149,17 +152,36 @@ def test_a_declared_dtype():
 def test_outputs_of_another_dtype():
     out = np.zeros((2, 3), DOUBLE).T
     iterator = binary(out, ones(3, 2), 2).build()
-    assert iterator.views()[0].dtype == FLOAT
-    iterator.run(lambda target, *operands: np.add(*operands, out=target))
-    assert not out.any()
-    iterator.cast_outputs()
-    assert iterator.output() is out and (out == 3).all()
+    seen = []
+
+    def add(target, *operands):
+        seen.append(target.dtype)
+        np.add(*operands, out=target)
+
+    iterator.run(add)
+    assert seen == [FLOAT] and iterator.output() is out and (out == 3).all()
+
+
+@pytest.mark.parametrize("walk", ["run", "for_each"])
+def test_operands_are_converted_part_by_part(walk):
+    """Copies of another dtype are as large as the part that the loop is called with, so `run` keeps these small."""
+    source, out = np.arange(100_000).reshape(200, 500)[:, ::2].T, np.zeros((250, 200), DOUBLE)
+    iterator = binary(out, source, np.full((250, 1), 2, np.int8), 0.5).build()
+    sizes = []
+
+    def add(target, *operands):
+        sizes.append(target.size)
+        assert {each.dtype for each in (target, *operands)} == {FLOAT}
+        np.add(operands[0] * operands[1], operands[2], out=target)
+
+    getattr(iterator, walk)(add)
+    assert np.array_equal(out, source * 2 + 0.5)
+    assert sum(sizes) == source.size and (walk == "for_each" or max(sizes) <= BLOCK)
 
 
 def test_a_resized_output_of_another_dtype():
     iterator = binary(np.zeros(0, DOUBLE), ones(2, 3).T, 2).build()
     iterator.run(lambda target, *operands: np.add(*operands, out=target))
-    iterator.cast_outputs()
     result = iterator.output()
     assert (result.shape, result.strides, result.dtype) == ((3, 2), (8, 24), DOUBLE)
     assert (result == 3).all()

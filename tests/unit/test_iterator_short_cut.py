@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mindtorch
 from mindtorch.backends.cpu import pointwise
 from mindtorch.iterator import TensorIterator, TensorIteratorConfig
 from tests.random_layouts import outcome, part_of, random_layout, random_shape
@@ -43,7 +44,6 @@ class Op:
         iterator = self.iterator(list(inputs), out)
         with np.errstate(all="ignore"):
             iterator.run(lambda target, *operands: self.loop(*operands, out=target))
-        iterator.cast_outputs()
         return iterator.output()
 
 
@@ -103,6 +103,50 @@ def test_outputs_over_an_input(name):
             target, source = [layout.of_array(buffer) for layout in layouts]
             results.append(outcome(run, source, *others, out=target))
         results[0].assert_equals(results[1], (layouts, others))
+
+
+LARGE = {
+    "rows and columns": lambda: (numbers(200, 300), numbers(300, 200).T),
+    "row and column": lambda: (numbers(300), numbers(200, 1)),
+    "gaps": lambda: (numbers(200, 600)[:, ::2], numbers(200, 300)),
+    "in the order of columns": lambda: (numbers(300, 200).T, numbers(300, 200).T),
+    "short rows": lambda: (numbers(30_000, 4)[:, 1:3], numbers(2)),
+    "three dimensions": lambda: (numbers(20, 30, 40).transpose(1, 2, 0), numbers(30, 1, 20)),
+    "a number": lambda: (numbers(300, 200).T, 2.5),
+    "a single element": lambda: (numbers(300, 400)[:, ::2], numbers()),
+}
+
+
+def numbers(*shape):
+    return np.asarray(np.arange(np.prod(shape)).reshape(shape) % 7 + 1, "float32")
+
+
+@pytest.mark.parametrize("layout", LARGE)
+@pytest.mark.parametrize("dtypes", [("float32",) * 2, ("int64", "float32"), ("float32", "float64"), ("float16",) * 2])
+@pytest.mark.parametrize("name", ["mul", "remainder", "eq"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_large_arrays(name, dtypes, layout, threads, use_threads):
+    """They are walked in parts or by threads; few rows of each are not, and give the same."""
+    use_threads(threads)
+    inputs = [
+        each.astype(dtype) if isinstance(each, np.ndarray) else each for each, dtype in zip(LARGE[layout](), dtypes)
+    ]
+    kernel = getattr(pointwise, name)
+    result = kernel(*inputs)
+    few = kernel(*[each[:3] if np.ndim(each) == result.ndim and len(each) > 1 else each for each in inputs])
+    assert result.dtype == few.dtype
+    np.testing.assert_array_equal(result[:3], few)
+    out = np.zeros(result.shape[::-1], "float64" if result.dtype != bool else bool).T
+    assert kernel(*inputs, out=out) is out
+    np.testing.assert_array_equal(out, result)
+
+
+@pytest.fixture
+def use_threads():
+    """Sets the number of threads for one test."""
+    before = mindtorch.get_num_threads()
+    yield mindtorch.set_num_threads
+    mindtorch.set_num_threads(before)
 
 
 def random_inputs(rng: random.Random, op: Op, shape: tuple[int, ...]) -> list[Any]:

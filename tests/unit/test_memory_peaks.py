@@ -8,7 +8,7 @@ import mindtorch as torch
 
 SIZE = 1 << 18
 # Small arrays: what a computation in blocks needs, tensor objects, entries of tables.
-SLACK = 300_000
+SLACK = 400_000
 
 
 def tensors():
@@ -23,8 +23,13 @@ def tensors():
         "chosen": torch.ones(SIZE, dtype=torch.bool),
         "m": matrix,
         "turned": torch.ones(512, 512).t(),
+        "square": torch.ones(512, 512, dtype=torch.float64),
+        "row": torch.ones(512),
+        "mask": torch.ones(512, 512, dtype=torch.bool).t(),
+        "half": torch.ones(512, 512, dtype=torch.float16).t(),
         "images": images,
         "last": images.contiguous(memory_format=torch.channels_last),
+        "last_wide": images.double().contiguous(memory_format=torch.channels_last),
     }
 
 
@@ -48,13 +53,23 @@ x.square(); x.remainder(3); x.round(); x.clone(); turned.contiguous(); turned + 
 x.to(torch.float64); x.to(torch.int64); wide.float(); chosen.float(); x.masked_fill(chosen, 1); last + 1; last.relu()
 last.clone(); last.contiguous(); images.contiguous(memory_format=torch.channels_last); torch.cat([x, y]); x.flip(0)
 torch.stack([x, y]); torch.zeros_like(x); torch.full_like(x, 2); x.repeat(2); x.sum(); m.sum(0); m.sum(1); turned.sum(0)
-x.mean(); x.max(); m.argmax(1); torch.nn.functional.softmax(m, 1); torch.nn.functional.gelu(x)
+x + wide; whole + x; x * whole; wide - whole; x > whole; x.atan2(wide); turned + m; turned * square; square > turned
+last + images; images * last_wide; m[:, ::2] + turned[:, ::2]; m + row; row * turned; turned.sigmoid(); turned / 3
+torch.where(mask, m, square); turned.remainder(m); m.maximum(square.t()); whole.sqrt(); whole / 2; half + 1; half * half
+turned.lerp(m, 0.5); torch.addcmul(turned, m, row); torch.nn.functional.gelu(turned); turned.clamp(0, 1); turned.pow(3)
+turned.floor_divide(2); square.t() - m; chosen + x; chosen.logical_and(x); turned.logical_not()
+torch.where(mask.t(), turned, m); x.mean(); x.max(); m.argmax(1); torch.nn.functional.softmax(m, 1)
+torch.nn.functional.gelu(x)
 """
 IN_PLACE = """
 x.add_(y); x.sub_(1); x.mul_(y); x.div_(y); x.neg_(); x.relu_(); x.exp_(); x.zero_(); x.fill_(1); x.copy_(y)
 x.copy_(wide); wide.copy_(x); turned.copy_(m); turned.add_(m); turned.mul_(2); m[1:].add_(1); m[:, ::2].mul_(2)
 x.clamp_(0, 1); x.sqrt_(); x.sigmoid_(); x.tanh_(); x.masked_fill_(chosen, 1); whole.add_(1); x.gt_(0); x.abs_()
 torch.add(x, y, out=x); torch.mul(x, y, out=y); torch.exp(x, out=y); torch.maximum(x, y, out=x); last.add_(1); x.pow_(2)
+x.add_(wide); whole.mul_(chosen); turned.add_(square); m.mul_(row); turned.sigmoid_(); m[:, ::2].exp_(); wide.sub_(x)
+torch.add(m, turned, out=square); torch.mul(x, whole, out=wide); torch.sqrt(whole, out=x)
+torch.eq(m, turned, out=square); turned.remainder_(m); turned.clamp_(0, 1); m.lerp_(turned, 0.5)
+m.addcmul_(turned, row); torch.sigmoid(turned, out=square)
 last.mul_(last); x.floor_(); x.square_(); x.reciprocal_(); x.log_(); x.add_(0.5)
 """
 VIEWS = """

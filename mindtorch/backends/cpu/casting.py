@@ -1,6 +1,7 @@
 """Conversions between dtypes as torch does them, for arrays and for Python numbers."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from mindtorch.iterator import needs_resize
 Array = np.ndarray
 
 _SINGLE = np.dtype(np.float32)
+_DOUBLE = np.dtype(np.float64)
+_BYTE = np.dtype(np.uint8)
 _NARROW_FLOATS = (np.dtype(np.float16), bfloat16.numpy)
 
 
@@ -29,10 +32,15 @@ def cast(array: Array, dtype: np.dtype) -> Array:
     # C++ goes through float from and to the 16-bit dtypes; so does the rounding.
     if source in _NARROW_FLOATS or (dtype in _NARROW_FLOATS and array.dtype != _SINGLE):
         array = quiet(array.astype, _SINGLE)
+    # By way of int64, of which the last byte is left when a number doesn't fit; NumPy goes through int32.
+    if array.dtype == _DOUBLE and dtype == _BYTE:
+        array = quiet(array.astype, np.int64)
     return quiet(array.astype, dtype)
 
 
+@cache
 def _warn_imaginary_lost() -> None:
+    """Once per program, as torch does."""
     warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2)
 
 
@@ -50,6 +58,8 @@ def _in_one_step(source: np.dtype, dtype: np.dtype) -> bool:
     """Whether NumPy converts as `cast` does, so that no copy is needed on the way."""
     if source in _NARROW_FLOATS or dtype in _NARROW_FLOATS:
         return _SINGLE in (source, dtype)
+    if source == _DOUBLE and dtype == _BYTE:
+        return False
     return source.kind != "c" or dtype.kind == "c"
 
 
@@ -72,3 +82,8 @@ def deliver_same(result: Array, out: Array | None) -> Array:
 def check_same(result: Array, out: Array | None) -> None:
     if out is not None and out.dtype != result.dtype:
         raise RuntimeError(f"Expected out tensor to have dtype {c_name(result)}, but got {c_name(out)} instead")
+
+
+def row_major(out: Array, shape: tuple[int, ...]) -> Array:
+    """`out`, or a row-major array of its dtype when it has another shape."""
+    return np.empty(shape, out.dtype) if needs_resize(out, shape) else out

@@ -8,23 +8,13 @@ import numpy as np
 from mindtorch import iterator
 from mindtorch.backends.cpu import arithmetic
 from mindtorch.backends.cpu.checks import c_name
-from mindtorch.backends.cpu.elementwise import (
-    FLOATS,
-    NUMBERS,
-    REAL_NUMBERS,
-    Op,
-    are_plain,
-    binary,
-    compute,
-    destination,
-    loops,
-    widened,
-)
+from mindtorch.backends.cpu.computing import FLOATS, NUMBERS, REAL_NUMBERS, Op, compute, loops, widened
+from mindtorch.backends.cpu.elementwise import are_plain, binary
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
-from mindtorch.backends.cpu.strided import laid_out
 from mindtorch.dtype import FROM_NUMPY
+from mindtorch.iterator import BLOCK, Builder, Options
 from mindtorch.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral
 from mindtorch.promotion import where as where_dtype
 
@@ -123,20 +113,23 @@ def where(condition: Array, input: Array, other: Array, out: Array | None = None
     if out is None and condition.dtype is BOOL and input.dtype is other.dtype and are_plain(input, other):
         if condition.shape == input.shape == other.shape and input.ndim and condition.flags.c_contiguous:
             return np.where(condition, input, other)
-    condition = _as_condition(condition)
-    arrays = [condition, input, other]
-    iterator.check_devices(arrays)
+    arrays = _as_condition(condition), input, other
     dtype = where_dtype(*arrays)
     if out is not None and out.dtype != dtype:
         names = [FROM_NUMPY[each].storage_name for each in (dtype, out.dtype)]
         raise RuntimeError(f"Expected out type to be {names[0]} but got {names[1]}")
-    strides = iterator.result_layout(arrays, dtype)[1]
-    target = None if out is None else destination(arrays, dtype, dtype, out)
-    chosen = np.where(condition, *[quiet(each.astype, dtype, copy=False) for each in (input, other)])
-    if target is None:
-        return laid_out(chosen, strides)
-    quiet(np.copyto, target, chosen, casting="unsafe")
-    return target
+    iterator = _WHERE.build((out,), arrays)
+    if iterator.has_data():
+        quiet(iterator.apply, _choose, BLOCK)
+    return iterator.output()
+
+
+_WHERE = Builder(Options(same_dtype=False, cpu_scalars=True, promotion=where_dtype))
+
+
+def _choose(out: Array, condition: Array, input: Array, other: Array) -> None:
+    dtype = out.dtype
+    np.copyto(out, np.where(condition, input.astype(dtype, copy=False), other.astype(dtype, copy=False)))
 
 
 def _as_condition(condition: Array) -> Array:
@@ -157,7 +150,7 @@ def _as_condition(condition: Array) -> Array:
 def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | None = None) -> Array:
     if mask.dtype != BOOL:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {c_name(mask)}")
-    iterator.check_devices([input, mask])
+    iterator.check_devices([mask, input])
     shape = iterator.broadcast_shapes(mask.shape, input.shape)
     if out is None:
         out = np.array(np.broadcast_to(input, shape), order="C")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import geometry
-from mindtorch.storage import byte_offset_of, memory_of, root_of
+from mindtorch.roots import byte_offset_of, memory_of, root_of
 
 Array = np.ndarray
 

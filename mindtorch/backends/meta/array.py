@@ -5,21 +5,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mindtorch import errors
 from mindtorch.device import META, device
 from mindtorch.dispatch.keys import register_backend
 from mindtorch.geometry import contiguous_strides
-
-
-class MetaRoot:
-    """What the views of a meta array share: the size that the memory would have."""
-
-    __slots__ = ("nbytes", "__weakref__")
-
-    device = META
-    address = 0
-
-    def __init__(self, nbytes: int) -> None:
-        self.nbytes = nbytes
+from mindtorch.roots import MetaRoot
 
 
 class MetaFlags:
@@ -91,6 +81,10 @@ class MetaArray:
         if self._flags is None:
             self._flags = MetaFlags(self.shape, self.strides, self.dtype.itemsize)
         return self._flags
+
+    def to_numpy(self) -> NoReturn:
+        """Other backends' arrays give their elements; this one has none."""
+        raise errors.meta_data()
 
     def __repr__(self) -> str:
         return f"MetaArray(shape={self.shape}, dtype={self.dtype})"

@@ -1,6 +1,7 @@
 """Shape rules of convolution, pooling, normalization, embedding, padding and losses."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from mindtorch import geometry, iterator
@@ -11,9 +12,9 @@ from mindtorch.promotion import BFLOAT16, FLOAT, HALF, INT64, common_dtype
 Ints = Sequence[int]
 
 
-def _pair(values: Ints) -> tuple[int, int]:
-    """Two numbers from one or two."""
-    return (values[0], values[-1])
+def _each(values: Ints, dims: int) -> tuple[int, ...]:
+    """A number for each dimension, from one or as many."""
+    return tuple(values) * dims if len(values) == 1 else tuple(values)
 
 
 def _statistics_dtype(dtype: Any) -> Any:
@@ -88,17 +89,27 @@ def _pooled(size: int, window: int, step: int, pad: int, spread: int, ceil_mode:
     return extent
 
 
-def _pooled_shape(input: Any, kernel_size: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> Any:
-    windows, pads, spreads = _pair(kernel_size), _pair(padding), _pair(dilation)
-    steps = _pair(stride) if stride else windows
+def _pooled_shape(
+    input: Any, dims: int, kernel_size: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool
+) -> Any:
+    windows, pads, spreads = (_each(values, dims) for values in (kernel_size, padding, dilation))
+    steps = _each(stride, dims) if stride else windows
     sides = [
         _pooled(size, window, step, pad, spread, ceil_mode)
-        for size, window, step, pad, spread in zip(input.shape[-2:], windows, steps, pads, spreads, strict=True)
+        for size, window, step, pad, spread in zip(input.shape[-dims:], windows, steps, pads, spreads, strict=True)
     ]
-    return (*input.shape[:-2], *sides)
+    return (*input.shape[:-dims], *sides)
 
 
 def max_pool2d(promotion: str) -> Kernel:
+    return _max_pool(2)
+
+
+def max_pool3d(promotion: str) -> Kernel:
+    return _max_pool(3)
+
+
+def _max_pool(dims: int) -> Kernel:
     def kernel(
         input: Any,
         kernel_size: Ints,
@@ -108,7 +119,7 @@ def max_pool2d(promotion: str) -> Kernel:
         ceil_mode: bool = False,
         out: Any = None,
     ) -> Any:
-        shape = _pooled_shape(input, kernel_size, stride, padding, dilation, ceil_mode)
+        shape = _pooled_shape(input, dims, kernel_size, stride, padding, dilation, ceil_mode)
         strides = image_layout.following(input, shape)
         return deliver_all(out, [(shape, input.dtype, strides), (shape, INT64, strides)])
 
@@ -116,6 +127,14 @@ def max_pool2d(promotion: str) -> Kernel:
 
 
 def avg_pool2d(promotion: str) -> Kernel:
+    return _avg_pool(2)
+
+
+def avg_pool3d(promotion: str) -> Kernel:
+    return _avg_pool(3)
+
+
+def _avg_pool(dims: int) -> Kernel:
     def kernel(
         input: Any,
         kernel_size: Ints,
@@ -126,16 +145,91 @@ def avg_pool2d(promotion: str) -> Kernel:
         divisor_override: int | None = None,
         out: Any = None,
     ) -> Any:
-        shape = _pooled_shape(input, kernel_size, stride, padding, (1,), ceil_mode)
-        return deliver(out, shape, input.dtype, image_layout.following(input, shape))
+        shape = _pooled_shape(input, dims, kernel_size, stride, padding, (1,), ceil_mode)
+        return deliver(out, shape, input.dtype, image_layout.following(input, shape) if dims == 2 else None)
 
     return kernel
 
 
 def adaptive_avg_pool2d(promotion: str) -> Kernel:
     def kernel(input: Any, output_size: Ints, out: Any = None) -> Any:
-        shape = (*input.shape[:-2], *_pair(output_size))
+        shape = (*input.shape[:-2], *_each(output_size, 2))
         return deliver(out, shape, input.dtype, image_layout.following(input, shape))
+
+    return kernel
+
+
+def adaptive_avg_pool3d(promotion: str) -> Kernel:
+    def kernel(input: Any, output_size: Ints) -> Any:
+        return new((*input.shape[:-3], *_each(output_size, 3)), input.dtype)
+
+    return kernel
+
+
+def adaptive_max_pool(promotion: str) -> Kernel:
+    """Values and indices. Those of volumes are row-major."""
+
+    def kernel(input: Any, output_size: Ints, out: Any = None) -> Any:
+        shape = (*input.shape[: -len(output_size)], *output_size)
+        strides = image_layout.following(input, shape) if len(output_size) == 2 else None
+        return deliver_all(out, [(shape, input.dtype, strides), (shape, INT64, strides)])
+
+    return kernel
+
+
+def max_unpool(promotion: str) -> Kernel:
+    def kernel(input: Any, indices: Any, output_size: Ints, *options: Any, out: Any = None) -> Any:
+        shape = (*input.shape[: -len(output_size)], *output_size)
+        return deliver(out, shape, input.dtype, image_layout.following(input, shape) if len(output_size) == 2 else None)
+
+    return kernel
+
+
+def resized(promotion: str) -> Kernel:
+    """Images of another size."""
+
+    def kernel(input: Any, output_size: Ints, *options: Any, out: Any = None) -> Any:
+        shape = (*input.shape[:2], *output_size)
+        return deliver(out, shape, input.dtype, image_layout.following(input, shape))
+
+    return kernel
+
+
+def resized_backward(promotion: str) -> Kernel:
+    def kernel(grad_output: Any, output_size: Ints, input_size: Ints, *options: Any, out: Any = None) -> Any:
+        shape = tuple(input_size)
+        return deliver(out, shape, grad_output.dtype, image_layout.following(grad_output, shape))
+
+    return kernel
+
+
+def padded(promotion: str) -> Kernel:
+    """`padding` holds pairs of widths, beginning with the last dimension."""
+
+    def kernel(input: Any, padding: Ints, out: Any = None) -> Any:
+        shape = list(input.shape)
+        for place in range(len(padding) // 2):
+            shape[-1 - place] += padding[2 * place] + padding[2 * place + 1]
+        strides = None if len(padding) == 2 else image_layout.following(input, tuple(shape))
+        return deliver(out, tuple(shape), input.dtype, strides)
+
+    return kernel
+
+
+def im2col(promotion: str) -> Kernel:
+    def kernel(input: Any, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints, out: Any = None) -> Any:
+        sides = zip(input.shape[-2:], kernel_size, stride, padding, dilation, strict=True)
+        blocks = prod(_pooled(*side, ceil_mode=False) for side in sides)
+        shape = (*input.shape[:-3], input.shape[-3] * prod(kernel_size), blocks)
+        return deliver(out, shape, input.dtype, None)
+
+    return kernel
+
+
+def col2im(promotion: str) -> Kernel:
+    def kernel(input: Any, output_size: Ints, kernel_size: Ints, *options: Any, out: Any = None) -> Any:
+        shape = (*input.shape[:-2], input.shape[-2] // prod(kernel_size), *output_size)
+        return deliver(out, shape, input.dtype, None)
 
     return kernel
 

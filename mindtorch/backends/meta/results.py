@@ -26,6 +26,10 @@ def new(shape: Shape, dtype: np.dtype[Any], strides: Shape | None = None) -> Met
 def deliver(out: Any, shape: Shape, dtype: np.dtype[Any], strides: Shape | None = None) -> Any:
     if out is None:
         return new(shape, dtype, strides)
+    if not isinstance(out, MetaArray):
+        raise RuntimeError(
+            "Attempting to copy from device meta to device cpu, but cross-device copies are not allowed!"
+        )
     return new(shape, out.dtype, strides) if iterator.needs_resize(out, tuple(shape)) else out
 
 

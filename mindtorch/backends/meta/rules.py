@@ -13,91 +13,95 @@ import numpy as np
 from mindtorch import errors, geometry, iterator, state
 from mindtorch.backends import view_geometry
 from mindtorch.backends.meta.array import MetaArray
+from mindtorch.backends.meta.elementwise_rules import broadcast as broadcast
+from mindtorch.backends.meta.elementwise_rules import broadcast_reversed as broadcast_reversed
+from mindtorch.backends.meta.elementwise_rules import copy as copy
+from mindtorch.backends.meta.elementwise_rules import masked_fill as masked_fill
+from mindtorch.backends.meta.linalg_rules import det as det
+from mindtorch.backends.meta.linalg_rules import eig as eig
+from mindtorch.backends.meta.linalg_rules import eigh as eigh
+from mindtorch.backends.meta.linalg_rules import lu as lu
+from mindtorch.backends.meta.linalg_rules import lu_factor as lu_factor
+from mindtorch.backends.meta.linalg_rules import qr as qr
+from mindtorch.backends.meta.linalg_rules import slogdet as slogdet
+from mindtorch.backends.meta.linalg_rules import solve as solve
+from mindtorch.backends.meta.linalg_rules import solve_triangular as solve_triangular
+from mindtorch.backends.meta.linalg_rules import svd as svd
+from mindtorch.backends.meta.linalg_rules import with_info as with_info
 from mindtorch.backends.meta.nn_rules import (
     adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool,
     avg_pool2d,
+    avg_pool3d,
     batch_norm,
     batch_norm_backward,
+    col2im,
     constant_pad,
     convolution,
     convolution_backward,
     embedding,
     embedding_backward,
+    im2col,
     layer_norm,
     layer_norm_backward,
     like_second,
     loss,
     loss_like_target,
     max_pool2d,
+    max_pool3d,
+    max_unpool,
     nll_loss,
     nll_loss2d,
+    padded,
+    resized,
+    resized_backward,
 )
-from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array, new
+from mindtorch.backends.meta.reduction_rules import aminmax as aminmax
+from mindtorch.backends.meta.reduction_rules import bucketize as bucketize
+from mindtorch.backends.meta.reduction_rules import histc as histc
+from mindtorch.backends.meta.reduction_rules import kthvalue as kthvalue
+from mindtorch.backends.meta.reduction_rules import rank as rank
+from mindtorch.backends.meta.reduction_rules import searchsorted as searchsorted
+from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, new
+from mindtorch.device import as_device
 from mindtorch.device import device as Device
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.memory_format import channels_last, contiguous_format, memory_format, preserve_format
-from mindtorch.promotion import BOOL, INT64, RULES, common_dtype, complex_of, number_dtype, real_of
+from mindtorch.promotion import BOOL, INT32, INT64, RULES, common_dtype, complex_of, number_dtype, real_of
 
 __all__ = [
     "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool",
     "avg_pool2d",
+    "avg_pool3d",
     "batch_norm",
     "batch_norm_backward",
+    "col2im",
     "constant_pad",
     "convolution",
     "convolution_backward",
     "embedding",
     "embedding_backward",
+    "im2col",
     "layer_norm",
     "layer_norm_backward",
     "like_second",
     "loss",
     "loss_like_target",
     "max_pool2d",
+    "max_pool3d",
+    "max_unpool",
     "nll_loss",
     "nll_loss2d",
+    "padded",
+    "resized",
+    "resized_backward",
 ]
 
 # The dtype of the second result, by promotion.
-_SECOND_DTYPES = {"first_index": INT64, "first_mask": BOOL}
-
-
-# -------------------- elementwise --------------------
-
-
-def broadcast(promotion: str) -> Kernel:
-    """All tensor arguments expand to one shape."""
-    rule = RULES[promotion]
-
-    def kernel(*arguments: Any, out: Any = None) -> Any:
-        arrays = [each for each in arguments if is_array(each)]
-        iterator.check_devices(arrays)
-        dtype = rule(*_operands(arguments, len(arrays)))
-        shape, strides = iterator.result_layout(arrays, dtype)
-        if not is_array(arguments[0]) or promotion == "first":  # a number first, or masked_fill: always row-major
-            strides = None
-        if out is not None and any(out is each for each in arrays):
-            iterator.check_inplace_shape(out, shape)
-        if out is not None:
-            iterator.check_result_dtype(dtype, out.dtype)
-        return deliver(out, shape, dtype, strides)
-
-    return kernel
-
-
-def broadcast_reversed(promotion: str) -> Kernel:
-    """The second operand's strides count first: what is computed is `other - input`."""
-    in_order = broadcast(promotion)
-
-    def kernel(input: Any, other: Any, *options: Any) -> Any:
-        return in_order(other, input, *options) if is_array(other) else in_order(input, other, *options)
-
-    return kernel
-
-
-def _operands(arguments: Sequence[Any], arrays: int) -> list[Any]:
-    """The arguments that take part in promotion. A number beside several tensors is a factor or the like."""
-    return [each for each in arguments[:3] if is_array(each) or arrays == 1 or isinstance(each, str)]
+_SECOND_DTYPES = {"first_index": INT64, "first_mask": BOOL, "first_exponent": INT32}
 
 
 # -------------------- reductions --------------------
@@ -168,7 +172,7 @@ def like(promotion: str | None) -> Kernel:
     def kernel(input: Any, *options: Any, out: Any = None) -> Any:
         asked = next((each.numpy for each in options if isinstance(each, Dtype)), input.dtype)
         wanted = next((each for each in options if isinstance(each, memory_format)), preserve_format)
-        if any(isinstance(each, Device) and each.type != "meta" for each in options):
+        if any(isinstance(each, (Device, str)) and as_device(each).type != "meta" for each in options):
             raise errors.meta_data()
         return _with_second(promotion, input.shape, _formatted(input, wanted), asked, out)
 
@@ -341,8 +345,8 @@ def repeat(promotion: str) -> Kernel:
     """Every dim times its count; dims that only the counts have come first."""
 
     def kernel(input: Any, repeats: Sequence[int]) -> Any:
-        padded = (1,) * (len(repeats) - input.ndim) + tuple(input.shape)
-        shape = tuple(size * count for size, count in zip(padded, repeats, strict=True))
+        sizes = (1,) * (len(repeats) - input.ndim) + tuple(input.shape)
+        shape = tuple(size * count for size, count in zip(sizes, repeats, strict=True))
         return deliver(None, shape, input.dtype)
 
     return kernel
@@ -389,6 +393,22 @@ def addmm(promotion: str) -> Kernel:
     def kernel(input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
         _check_product(mat1.shape, mat2.shape)
         return deliver(out, (*mat1.shape[:-1], mat2.shape[-1]), mat1.dtype)
+
+    return kernel
+
+
+def addmv(promotion: str) -> Kernel:
+    def kernel(input: Any, mat: Any, vec: Any, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+        _check_product(mat.shape, vec.shape)
+        return deliver(out, mat.shape[:1], mat.dtype)
+
+    return kernel
+
+
+def addbmm(promotion: str) -> Kernel:
+    def kernel(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+        _check_product(batch1.shape, batch2.shape)
+        return deliver(out, (batch1.shape[1], batch2.shape[2]), batch1.dtype)
 
     return kernel
 

@@ -1,0 +1,220 @@
+"""How elementwise ops compute: `Op`, and `compute`, which runs one on an iterator.
+
+An op has a computation, a *loop*, per dtype: a NumPy ufunc or a function of arrays of one dtype that takes `out`, too.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu.constants import kept_constant
+from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.refusals import Refusal, no_loop
+from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, may_share
+from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, common_dtype
+
+Array = np.ndarray
+NumpyDtype = np.dtype[Any]
+Loop = Callable[..., Array]
+
+FLOATS = (FLOAT, DOUBLE)
+NUMBERS = (*INTEGRAL, *FLOATS, *COMPLEX)
+REAL_NUMBERS = (*INTEGRAL, *FLOATS)
+ALL = (BOOL, *NUMBERS)
+
+
+def loops(function: Loop, supported: Iterable[NumpyDtype] = ALL) -> dict[NumpyDtype, Loop]:
+    """The same computation for all these dtypes."""
+    return dict.fromkeys(supported, function)
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """How an elementwise op computes.
+
+    `loops` holds the computations by dtype, called with arrays and perhaps `out`. float16 and bfloat16 have none: they
+    are computed in float32 and rounded once. `compute_dtype` gives the dtype of the computation from the operands,
+    `result_dtype` that of the result from it. `refusals` holds the exceptions for the dtypes that torch refuses;
+    other dtypes without a computation have the text of `no_loop`.
+    `exact_numbers`: with float16 and bfloat16 a number that is not the first operand is not rounded to the dtype first.
+    `same_dtype_out`: `out` must have the dtype of the result, as it must for ops of one operand that don't promote.
+    `plain_numbers`: a number is a parameter, and not an operand without dimensions that the others are broadcast with.
+    """
+
+    loops: Mapping[NumpyDtype, Loop]
+    compute_dtype: Callable[..., NumpyDtype] = common_dtype
+    result_dtype: Callable[[NumpyDtype], NumpyDtype] | None = None
+    refusals: Mapping[NumpyDtype, Refusal] = field(default_factory=dict)
+    exact_numbers: bool = False
+    same_dtype_out: bool = False
+    plain_numbers: bool = False
+    builders: tuple[Builder, Builder] = field(init=False)  # for several operands and for one
+    refuses_early: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "builders", tuple([Builder(self._options(is_one)) for is_one in (False, True)]))
+        object.__setattr__(self, "refuses_early", any(refusal.early for refusal in self.refusals.values()))
+
+    def _options(self, of_one_operand: bool) -> Options:
+        keeps_dtype = of_one_operand and self.compute_dtype is common_dtype and self.result_dtype is None
+        return Options(
+            same_dtype=False,
+            same_dtype_out=self.same_dtype_out or keeps_dtype,
+            cpu_scalars=True,
+            promotion=self.compute_dtype,
+            result_dtype=self.result_dtype,
+            cast_outputs=True,
+            safe_casting=True,
+            plain_numbers=self.plain_numbers,
+        )
+
+
+_WIDE = {HALF: FLOAT, BFLOAT16: FLOAT}
+
+
+def widened(dtype: NumpyDtype) -> NumpyDtype:
+    """The dtype in which an op on arrays of `dtype` is computed."""
+    return _WIDE.get(dtype, dtype)
+
+
+def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params: Any) -> Array:
+    """Runs an op on arrays and Python numbers; `params` are handed to the computation as they are."""
+    if (loop := _direct_loop(op, operands)) is not None:
+        if out is None:
+            result = quiet(loop, *operands, *params)
+            return result if type(result) is Array else np.asarray(result)
+        if out is operands[0] and op.result_dtype is None and _is_apart(out, operands):
+            return quiet(loop, *operands, *params, out=out)
+    if op.refuses_early and any([getattr(each, "dtype", None) in op.refusals for each in operands]):
+        refuse(op, op.compute_dtype(*operands), early=True)
+    iterator = op.builders[len(operands) == 1].build((out,), operands)
+    plan = iterator.plan
+    if not plan.only_numpy and not iterator.has_data():
+        return iterator.arrays[0]
+    loop = op.loops.get(plan.dtype)
+    if type(loop) is np.ufunc and plan.is_uniform and (plan.numel <= BLOCK or not plan.only_numpy):
+        quiet(_run_ufunc, loop, plan.result_dtype, *iterator.arrays)
+    elif out is None and loop is not None and plan.numel <= BLOCK and plan.only_numpy:
+        quiet(_run_few, loop, plan.dtype, params, *iterator.arrays)
+    else:
+        refuse(op, plan.dtype, early=False)
+        quiet(_run, op, iterator, params, out is not None)
+    return iterator.arrays[0]
+
+
+def _direct_loop(op: Op, operands: tuple[Any, ...]) -> Loop | None:
+    """The computation, when all operands are row-major arrays of one shape and of a dtype that it takes as it is."""
+    first = operands[0]
+    if type(first) is not Array or not first.flags.c_contiguous:
+        return None
+    for operand in operands[1:]:
+        if type(operand) is not Array or operand.dtype is not first.dtype or operand.shape != first.shape:
+            return None
+        if not operand.flags.c_contiguous:
+            return None
+    return op.loops.get(first.dtype)
+
+
+def _is_apart(out: Array, operands: tuple[Array, ...]) -> bool:
+    """Whether the first operand can be written while the others are read: surely, when all own their memory."""
+    return out.base is None and all([each.base is None and each is not out for each in operands[1:]])
+
+
+def refuse(op: Op, dtype: NumpyDtype, early: bool) -> None:
+    """Raises the error for a dtype that an op does not take: some ops say so before anything else is looked at."""
+    refusal = op.refusals.get(dtype)
+    if refusal is not None and refusal.early >= early:
+        raise refusal(dtype)
+    if not early and widened(dtype) not in op.loops:
+        raise no_loop(op, dtype)
+
+
+# -------------------- on the iterator --------------------
+
+
+def _run_few(loop: Loop, dtype: NumpyDtype, params: tuple[Any, ...], out: Array, *inputs: Any) -> None:
+    """Computes into a new array what the loop can take whole."""
+    values = [
+        kept_constant(each, dtype) if type(each) is not Array else each if each.dtype is dtype else each.astype(dtype)
+        for each in inputs
+    ]
+    loop(*values, *params, out=out)
+
+
+def _run(op: Op, iterator: TensorIterator, params: tuple[Any, ...], is_given: bool) -> None:
+    """Computes into the output, which may share memory with the inputs if it `is_given`."""
+    plan, arrays = iterator.plan, iterator.arrays
+    dtype = plan.dtype
+    working = _WIDE.get(dtype, dtype)
+    if not plan.is_uniform:
+        _convert_single_elements(op, arrays, dtype, working)
+    loop = op.loops[working]
+    is_ufunc = type(loop) is np.ufunc
+    fits = working is dtype and all([each.dtype == dtype for each in arrays[1:]])
+    if is_ufunc and working is dtype and plan.numel > BLOCK:
+        iterator.apply(partial(_run_ufunc, loop, plan.result_dtype) if fits else partial(_run_converting, loop, dtype))
+        return
+    in_one_go = hasattr(loop, "in_one_go")
+    others = [each for each in arrays[1:] if not (in_one_go and each is arrays[0])]
+    shares = is_given and not is_ufunc and may_share(arrays[0], others)
+    if plan.numel <= BLOCK or (fits and in_one_go):
+        _run_part(loop, params, plan, working, shares, *arrays)
+    else:
+        iterator.apply(partial(_run_part, loop, params, plan, working, shares), BLOCK)
+
+
+def _run_ufunc(ufunc: np.ufunc, dtype: NumpyDtype, out: Array, *inputs: Array) -> None:
+    """Everything in one call; with `casting`, which an output of another dtype than the result needs, it is slower."""
+    if out.dtype is dtype:
+        ufunc(*inputs, out=out)
+    else:
+        ufunc(*inputs, out=out, casting="unsafe")
+
+
+def _run_converting(ufunc: np.ufunc, dtype: NumpyDtype, out: Array, *inputs: Array) -> None:
+    """Everything in one call: NumPy converts as it goes, a few thousand elements at a time."""
+    ufunc(*inputs, out=out, casting="unsafe", signature=(dtype,) * ufunc.nin + (None,) * ufunc.nout)
+
+
+def _run_part(
+    loop: Loop, params: tuple[Any, ...], plan: Plan, working: NumpyDtype, shares: bool, out: Array, *inputs: Array
+) -> None:
+    """A part that is small enough for copies: they stay in the cache."""
+    dtype, result_dtype = plan.dtype, plan.result_dtype
+    values = [each if each.dtype is working else _convert(each, dtype, working) for each in inputs]
+    if out.dtype is result_dtype and working is dtype and not shares:
+        loop(*values, *params, out=out)
+        return
+    result = loop(*values, *params)
+    if result.dtype != result_dtype and out.dtype != result_dtype:
+        result = result.astype(result_dtype)
+    np.copyto(out, result, casting="unsafe")
+
+
+def _convert_single_elements(op: Op, arrays: list[Any], dtype: NumpyDtype, working: NumpyDtype) -> None:
+    """Puts 0-d arrays of the dtype that is computed in into the places of numbers and other 0-d arrays."""
+    for place, each in enumerate(arrays):
+        if place and (type(each) is not Array or not each.ndim):
+            is_exact = op.exact_numbers and place > 1
+            single = each if hasattr(each, "ndim") else kept_constant(each, working if is_exact else dtype)
+            arrays[place] = (single if is_exact else single.astype(dtype, copy=False)).astype(working, copy=False)
+
+
+def _convert(array: Array, dtype: NumpyDtype, working: NumpyDtype) -> Array:
+    """An operand in the dtype that is computed in, by way of the dtype of the op."""
+    if working is dtype or array.dtype == working:
+        return array.astype(working, copy=False)
+    return _widen(array if array.dtype == dtype else array.astype(dtype), working)
+
+
+# Every float16 as a float32: looking it up is twice as fast as NumPy's conversion.
+_FROM_HALF = quiet(np.arange(1 << 16, dtype=np.uint16).view(HALF).astype, FLOAT)
+
+
+def _widen(array: Array, working: NumpyDtype) -> Array:
+    if array.dtype == HALF and array.ndim:
+        return _FROM_HALF.take(array.view(np.uint16))
+    return array.astype(working)

@@ -1,0 +1,64 @@
+"""Shape rules of ranks, extremes, histograms and searches, as those of rules.py."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch import iterator
+from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array
+from mindtorch.promotion import INT32, INT64
+
+
+def aminmax(promotion: str) -> Kernel:
+    def kernel(input: Any, dim: int | None = None, keepdim: bool = False, out: Any = None) -> Any:
+        shape = _reduced(input, dim, keepdim)
+        return deliver_all(out, [(shape, input.dtype, None)] * 2)
+
+    return kernel
+
+
+def rank(promotion: str) -> Kernel:
+    """The values at a rank and their indices, by default along the last dimension."""
+
+    def kernel(input: Any, dim: int = -1, keepdim: bool = False, out: Any = None) -> Any:
+        shape = _reduced(input, dim, keepdim)
+        return deliver_all(out, [(shape, input.dtype, None), (shape, INT64, None)])
+
+    return kernel
+
+
+def kthvalue(promotion: str) -> Kernel:
+    along_dim = rank(promotion)
+
+    def kernel(input: Any, k: int, dim: int = -1, keepdim: bool = False, out: Any = None) -> Any:
+        return along_dim(input, dim, keepdim, out)
+
+    return kernel
+
+
+def _reduced(input: Any, dim: int | None, keepdim: bool) -> tuple[int, ...]:
+    return iterator.reduced_shape(input.shape, iterator.reduced_dims(dim, input.ndim), keepdim)
+
+
+def histc(promotion: str) -> Kernel:
+    def kernel(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, out: Any = None) -> Any:
+        return deliver(out, (bins,), input.dtype)
+
+    return kernel
+
+
+def searchsorted(promotion: str) -> Kernel:
+    def kernel(sorted_sequence: Any, input: Any, out_int32: bool = False, *options: Any, out: Any = None) -> Any:
+        return deliver(out, _shape_of(input), INT32 if out_int32 else INT64)
+
+    return kernel
+
+
+def bucketize(promotion: str) -> Kernel:
+    def kernel(input: Any, boundaries: Any, out_int32: bool = False, right: bool = False, out: Any = None) -> Any:
+        return deliver(out, _shape_of(input), INT32 if out_int32 else INT64)
+
+    return kernel
+
+
+def _shape_of(value: Any) -> Sequence[int]:
+    return value.shape if is_array(value) else ()
