@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from mindtorch import errors
 from mindtorch.dispatch.arguments import checked_tensor
-from mindtorch.storage import TypedStorage, UntypedStorage
+from mindtorch.storage import UntypedStorage
 from mindtorch.tensor import Tensor
+from mindtorch.typed_storage import TypedStorage
 
 
 def is_tensor(obj: Any) -> bool:
@@ -33,6 +35,39 @@ def is_nonzero(input: Tensor) -> bool:
 def numel(input: Tensor) -> int:
     """How many elements the tensor has."""
     return checked_tensor(input, "numel").numel()
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one shape."""
+    checked_tensor(input, "is_same_size")
+    if not isinstance(other, Tensor):
+        raise errors.argument_type("is_same_size", "other", 2, "Tensor", other)
+    return input.shape == other.shape
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the tensor's dtype has negative numbers."""
+    return checked_tensor(input, "is_signed").is_signed()
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode."""
+    return checked_tensor(input, "is_inference").is_inference()
+
+
+def is_conj(input: Tensor) -> bool:
+    """Whether the tensor waits to be conjugated, which none does here: `conj` conjugates at once."""
+    return checked_tensor(input, "is_conj").is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """Whether the tensor waits to be negated, which none does here."""
+    return checked_tensor(input, "is_neg").is_neg()
+
+
+def is_distributed(input: Tensor) -> bool:
+    """Whether the tensor is spread over several processes."""
+    return checked_tensor(input, "is_distributed").is_distributed()
 
 
 def typename(obj: Any) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 from mindtorch import errors, state
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import from_numpy_dtype
-from mindtorch.storage import with_own_storage
+from mindtorch.mapping import root_of_file
+from mindtorch.roots import with_own_storage
 from mindtorch.tensor import Tensor, autograd_meta, wrap
 
 DLPACK_CPU = 1  # kDLCPU in the DLPack standard
@@ -86,6 +87,23 @@ def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, r
     return require_grad(tensor) if requires_grad else tensor
 
 
+def from_file(
+    filename: str,
+    shared: bool | None = None,
+    size: int | None = 0,
+    *,
+    dtype: Dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 1-d tensor on the first `size` elements of a file; if shared, what is written to it goes to the file."""
+    if not isinstance(filename, str):
+        raise errors.argument_type("from_file", "filename", 1, "str", filename)
+    element_type = dtype or state.default_dtype
+    root = root_of_file(filename, bool(shared), (size or 0) * element_type.itemsize)
+    tensor = fresh(np.ndarray(size or 0, element_type.numpy, root))
+    return require_grad(tensor) if requires_grad else tensor
+
+
 def _buffer_count(length: int, itemsize: int, count: int, offset: int) -> int:
     """How many elements to take from a buffer of `length` bytes."""
     if not length or not count:
@@ -114,7 +132,8 @@ def require_grad(tensor: Tensor) -> Tensor:
     """Make a new tensor a leaf that requires grad."""
     if not (tensor.is_floating_point() or tensor.is_complex()):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return tensor.requires_grad_()
+    tensor.requires_grad = True
+    return tensor
 
 
 # -------------------- DLPack --------------------

@@ -4,87 +4,23 @@ Nothing is stored for it in a tensor. The root buffer of the tensor's array is t
 when somebody asks, and the same object is given as long as it lives.
 """
 
-import warnings
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from mindtorch import errors, geometry
-from mindtorch.device import CPU
+from mindtorch import errors
+from mindtorch.device import CPU, as_device
 from mindtorch.device import device as Device
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.mapping import mapping_of, root_of_file, shared_root
+from mindtorch.roots import Block, MetaRoot, address_of, bytes_of, memory_of, root_of, size_of_root
 
-
-def root_of(array: Any) -> Any:
-    """The buffer at the bottom of an array: the array that owns the memory, or the `root` of a backend's own array."""
-    if not isinstance(array, np.ndarray):
-        return array.root
-    base = array.base
-    while base is not None:
-        if isinstance(base, np.ndarray):
-            array = base
-        base = getattr(base, "base", None)  # NumPy's as_strided puts an object of its own between two arrays
-    return array
-
-
-def address_of(array: Any) -> int:
-    """Where the first element lies. 0 for an array without data."""
-    if not isinstance(array, np.ndarray):
-        return array.address
-    return array.__array_interface__["data"][0] if array.size else 0
-
-
-def byte_offset_of(array: Any) -> int:
-    """How many bytes behind the start of its root an array begins."""
-    if not isinstance(array, np.ndarray):
-        return array.byte_offset
-    root = root_of(array)
-    if root is array:
-        return 0
-    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    return offset if 0 <= offset <= root.nbytes else 0  # an array without elements may point anywhere
-
-
-class _Memory:
-    """The bytes from the first element of an array on, for the array interface, which keeps the array alive.
-
-    It has no `base`, so that to `root_of` an array over it is the owner of its memory.
-    """
-
-    def __init__(self, array: np.ndarray, nbytes: int) -> None:
-        self.array = array
-        address, is_read_only = array.__array_interface__["data"]
-        self.__array_interface__ = {
-            "version": 3,
-            "typestr": "|u1",
-            "shape": (nbytes,),
-            "data": (address, is_read_only),
-        }
-
-
-def bytes_of(array: np.ndarray) -> np.ndarray:
-    """The memory from the first element of an array to its last, as a root of its own."""
-    if array.size == 0:
-        return np.empty(0, np.uint8)
-    last = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
-    return np.asarray(_Memory(array, last + array.itemsize))
-
-
-def with_own_storage(array: np.ndarray) -> np.ndarray:
-    """The same elements for a tensor whose storage begins with them, whatever they are a part of."""
-    if array.base is None or not array.size:
-        return array
-    return np.ndarray(array.shape, array.dtype, bytes_of(array), 0, array.strides)
-
-
-def memory_of(root: np.ndarray) -> np.ndarray:
-    """A C-contiguous array over the memory of a root, which NumPy may have laid out with permuted dimensions."""
-    if root.flags.c_contiguous:
-        return root
-    ordered = root.transpose(geometry.memory_order(root.shape, root.strides)[::-1])
-    return ordered if ordered.flags.c_contiguous else bytes_of(root)
+# Called with the old root and the storage when its memory has moved. The layer of the tensors puts a function here that
+# gives those which look at the old root an array on the new one.
+followers: list[Callable[[Any, "UntypedStorage"], None]] = []
 
 
 class UntypedStorage:
@@ -93,8 +29,16 @@ class UntypedStorage:
     torch_name = "torch.storage.UntypedStorage"
     __slots__ = ("_root", "__weakref__")
 
-    def __init__(self, content: int | Sequence[int] = 0) -> None:
-        self._root = np.zeros(content, np.uint8) if isinstance(content, int) else np.array(content, np.uint8)
+    is_cuda = is_hpu = is_sparse = is_sparse_csr = False
+
+    def __init__(self, *content: Any, device: Any = None) -> None:
+        if len(content) > 1:
+            raise _no_such_call(content)
+        found = _bytes_for(content[0] if content else 0)
+        self._root = _root_on(CPU if device is None else as_device(device), found)
+        _storages[id(self._root)] = self
+
+    # -------------------- what and where it is --------------------
 
     @property
     def _cdata(self) -> int:
@@ -104,24 +48,31 @@ class UntypedStorage:
     def device(self) -> Device:
         return CPU if isinstance(self._root, np.ndarray) else self._root.device
 
-    def bytes_view(self) -> np.ndarray:
-        """The bytes as a NumPy array that shares the memory."""
-        return memory_of(self._root).reshape(-1).view(np.uint8)
+    @property
+    def filename(self) -> str | None:
+        """The file that the memory is mapped from."""
+        mapping = mapping_of(self._root)
+        return mapping and mapping.filename
 
     def nbytes(self) -> int:
-        return self._root.nbytes
+        return size_of_root(self._root)
 
-    def size(self) -> int:
-        return self._root.nbytes
+    size = __len__ = nbytes
 
     def element_size(self) -> int:
         return 1
 
     def data_ptr(self) -> int:
-        return address_of(self._root)
+        return address_of(self._root) if self.nbytes() else 0
 
-    def is_shared(self) -> bool:
-        return False
+    def get_device(self) -> int | None:
+        return self.device.index
+
+    def type(self) -> str:
+        return self.torch_name
+
+    def resizable(self) -> bool:
+        return mapping_of(self._root) is None
 
     def is_pinned(self, device: Any = None) -> bool:
         return False
@@ -129,24 +80,85 @@ class UntypedStorage:
     def pin_memory(self, device: Any = None) -> "UntypedStorage":
         raise errors.no_accelerator()
 
-    def share_memory_(self) -> "UntypedStorage":
-        """Nothing to do: tensors are not shared between processes."""
-        return self
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, UntypedStorage) and self._root is other._root
+
+    __hash__ = object.__hash__  # the same as long as it lives, though its memory may move
+
+    # -------------------- content --------------------
+
+    def bytes_view(self) -> np.ndarray:
+        """The bytes as a NumPy array that shares the memory."""
+        if not isinstance(self._root, np.ndarray):
+            raise NotImplementedError(f"Not available for '{self.device.type}' device type")
+        return memory_of(self._root).reshape(-1).view(np.uint8)[: self.nbytes()]
 
     def tolist(self) -> list[int]:
         return self.bytes_view().tolist()
 
-    def clone(self) -> "UntypedStorage":
-        copy = UntypedStorage(self.nbytes())
-        copy.bytes_view()[:] = self.bytes_view()
-        return copy
-
     def fill_(self, value: int) -> "UntypedStorage":
-        self.bytes_view()[:] = value
+        if not _is_plain_int(value):
+            raise RuntimeError(f"fill_ expects int, but got {errors.type_name(value)}")
+        if isinstance(self._root, np.ndarray):
+            self.bytes_view()[:] = value & 0xFF
         return self
 
     def copy_(self, source: "UntypedStorage", non_blocking: bool = False) -> "UntypedStorage":
-        self.bytes_view()[:] = source.bytes_view()
+        if not isinstance(source, UntypedStorage):
+            raise errors.argument_type("copy_", "src", 1, "torch.Storage", source)
+        if self.nbytes() != source.nbytes():
+            raise RuntimeError(
+                f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes"
+            )
+        if isinstance(self._root, np.ndarray):
+            self.bytes_view()[:] = source.bytes_view()
+        return self
+
+    def byteswap(self, dtype: Dtype) -> None:
+        """Reverse the bytes of every number of a dtype."""
+        if not isinstance(dtype, Dtype):
+            raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+        width = dtype.itemsize // (2 if dtype.is_complex else 1)
+        if self.nbytes() % width:
+            raise RuntimeError(f"the length of data is not a multiple of {width}")
+        numbers = self.bytes_view().reshape(-1, width)
+        numbers[:] = numbers[:, ::-1].copy()
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return _storage_on(bytes_of(self.bytes_view()[_checked(index)]))
+        if not _is_plain_int(index):
+            raise TypeError(f"can't index a {self.torch_name.replace('storage.', '')} with {errors.type_name(index)}")
+        place = index + self.nbytes() if index < 0 else index
+        if not 0 <= place < self.nbytes():
+            raise IndexError(f"index {place} out of range for storage of size {self.nbytes()}")
+        return int(self.bytes_view()[place])
+
+    def __setitem__(self, index: Any, value: int) -> None:
+        if not isinstance(index, slice) and not _is_plain_int(index):
+            raise RuntimeError(f"can't index a torch.UntypedStorage with {errors.type_name(index)}")
+        if not _is_plain_int(value):
+            found = errors.type_name(value)
+            raise RuntimeError(f"can only set storage content with a int types, but got {found} instead")
+        if isinstance(index, slice):
+            index = _checked(index)
+        elif not 0 <= index < self.nbytes():
+            raise RuntimeError("out of bounds")
+        self.bytes_view()[index] = value & 0xFF
+
+    def __repr__(self) -> str:
+        has_data = isinstance(self._root, np.ndarray)
+        lines = "".join(f" {byte}\n" for byte in self.tolist()) if has_data else "...\n"
+        return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
+
+    # -------------------- copies --------------------
+
+    def clone(self) -> "UntypedStorage":
+        return UntypedStorage(self.nbytes(), device=self.device).copy_(self)
+
+    def cpu(self) -> "UntypedStorage":
+        if not isinstance(self._root, np.ndarray):
+            raise errors.meta_data()
         return self
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
@@ -157,86 +169,150 @@ class UntypedStorage:
             memo[id(self)] = self.clone()
         return memo[id(self)]
 
-    def __len__(self) -> int:
-        return self._root.nbytes
+    # -------------------- other memory --------------------
 
-    def __getitem__(self, index: Any) -> Any:
-        found = self.bytes_view()[index]
-        return storage_of(bytes_of(found)) if isinstance(index, slice) else int(found)
+    def resize_(self, size: int) -> "UntypedStorage":
+        """Another number of bytes. All tensors on the storage see its new memory; what is added is not initialised."""
+        if not _is_plain_int(size):
+            raise RuntimeError(f"resize_ expects an int, but got {errors.type_name(size)}")
+        _check_nbytes(size)
+        if isinstance(self._root, MetaRoot):
+            self._root.nbytes = size
+        elif not self.resizable():
+            raise RuntimeError("Trying to resize storage that is not resizable")
+        elif size > self._root.nbytes:
+            self.grow(size)
+        elif size != self.nbytes():
+            self._count(size)
+        return self
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, UntypedStorage) and self._root is other._root
+    def grow(self, nbytes: int, has_tenants: bool = True) -> None:
+        """Move to larger memory. Without other tensors than the caller's on the storage nobody has to be told."""
+        memory = np.zeros(nbytes, np.uint8)
+        memory[: self.nbytes()] = self.bytes_view()
+        self._move(memory, has_tenants)
 
-    def __hash__(self) -> int:
-        return id(self._root)
+    def _count(self, nbytes: int) -> None:
+        """Count only so many of the bytes. The memory stays for the tensors that look at the rest of it."""
+        if type(self._root.base) is not Block:
+            self._move(np.asarray(Block(memory_of(self._root), self._root.nbytes)))
+        self._root.base.counted = nbytes
 
-    def __repr__(self) -> str:
-        has_data = isinstance(self._root, np.ndarray)
-        lines = "".join(f" {byte}\n" for byte in self.tolist()) if has_data else "...\n"
-        return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
+    def _move(self, root: np.ndarray, has_tenants: bool = True) -> None:
+        old = self._root
+        self._root = root
+        del _storages[id(old)]
+        _storages[id(root)] = self
+        for follow in followers if has_tenants else ():
+            follow(old, self)
+
+    def is_shared(self) -> bool:
+        mapping = mapping_of(self._root)
+        return mapping is not None and mapping.is_shared
+
+    def share_memory_(self) -> "UntypedStorage":
+        """Move to memory that other processes can see. All tensors on the storage see it, too."""
+        if not isinstance(self._root, np.ndarray):
+            raise RuntimeError("_share_fd_: only available on CPU")
+        if not self.is_shared():
+            memory = shared_root(self._root.nbytes)
+            memory[:] = memory_of(self._root).reshape(-1).view(np.uint8)
+            self._move(memory)
+        return self
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> "UntypedStorage":
+        """The first bytes of a file; if shared, what is written goes to the file."""
+        return _storage_on(root_of_file(filename, shared, nbytes))
+
+    @classmethod
+    def from_buffer(
+        cls, buffer: Any, byte_order: str | None = None, count: int = -1, offset: int = 0, *, dtype: Any = None
+    ) -> "UntypedStorage":
+        """A copy of the numbers of a dtype in a Python buffer, in this machine's byte order."""
+        if dtype is None:
+            raise RuntimeError("argument 'dtype' cannot be None")
+        part = _part_of_buffer(buffer, byte_order, count, offset, dtype)
+        storage = storage_from_bytes(part)
+        if byte_order not in ("native", sys.byteorder):
+            storage.byteswap(dtype)
+        return storage
 
 
-def storage_from_bytes(content: bytes) -> UntypedStorage:
-    """A storage with the given content; what pickles of storages call."""
-    storage = UntypedStorage(len(content))
-    storage.bytes_view()[:] = np.frombuffer(content, np.uint8)
-    return storage
+# -------------------- arguments --------------------
 
 
-class TypedStorage:
-    """A storage seen as elements of one dtype. torch keeps it for old programs, with a warning."""
+def _is_plain_int(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
-    torch_name = "torch.storage.TypedStorage"
 
-    def __init__(self, untyped: UntypedStorage, element_type: Dtype) -> None:
-        self._untyped = untyped
-        self.dtype = element_type
+def _check_nbytes(nbytes: int) -> None:
+    if nbytes < 0:
+        raise RuntimeError(f"Storage size cannot be negative, but got {nbytes} bytes")
 
-    def untyped(self) -> UntypedStorage:
-        return self._untyped
 
-    @property
-    def _cdata(self) -> int:
-        return self._untyped._cdata
+def _checked(index: slice) -> slice:
+    if index.step not in (None, 1):
+        raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
+    return index
 
-    @property
-    def device(self) -> Device:
-        return self._untyped.device
 
-    def nbytes(self) -> int:
-        return self._untyped.nbytes()
+def _bytes_for(content: Any) -> int | np.ndarray:
+    """The number of bytes that a storage is to have, or their values."""
+    if _is_plain_int(content):
+        _check_nbytes(content)
+        return content
+    if not isinstance(content, (Sequence, bytes, bytearray)):
+        found = errors.type_name(content)
+        raise RuntimeError(f"torch.UntypedStorage(): Expected a sequence type, but got {found}")
+    for item in content:
+        if not isinstance(item, (int, np.integer)):
+            raise RuntimeError(
+                f"torch.UntypedStorage(): tried to construct a storage from a sequence ({errors.type_name(content)}), "
+                f"but one of the items was of type {errors.type_name(item)} instead of int"
+            )
+    return np.array([item & 0xFF for item in content], np.uint8)
 
-    def element_size(self) -> int:
-        return self.dtype.itemsize
 
-    def size(self) -> int:
-        return len(self)
+def _root_on(device: Device, content: int | np.ndarray) -> Any:
+    if device.type == "meta":
+        return MetaRoot(content if isinstance(content, int) else content.nbytes)
+    if device.type != "cpu":
+        raise NotImplementedError(f"a storage on {device} comes only from a tensor on it: call its untyped_storage()")
+    return np.zeros(content, np.uint8) if isinstance(content, int) else content
 
-    def data_ptr(self) -> int:
-        return self._untyped.data_ptr()
 
-    def tolist(self) -> list:
-        return self._elements().tolist()
+def _no_such_call(given: Sequence[Any]) -> TypeError:
+    got = ", ".join([errors.type_name(value) for value in given])
+    return TypeError(
+        f"torch.UntypedStorage() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+        " * (*, int allocator = None, torch.device device = None)\n"
+        " * (int size, *, int allocator = None, torch.device device = None)\n"
+        " * (object sequence, *, int allocator = None, torch.device device = None)\n"
+    )
 
-    def __len__(self) -> int:
-        return self._untyped.nbytes() // self.dtype.itemsize
 
-    def __getitem__(self, index: int) -> Any:
-        return self._elements()[index].item()
+def _part_of_buffer(buffer: Any, byte_order: str | None, count: int, offset: int, dtype: Dtype) -> memoryview:
+    """The bytes of `count` elements of a buffer behind `offset`, or of all that there are."""
+    if byte_order is None and dtype.itemsize > 1:
+        raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
+    if byte_order not in (None, "big", "little", "native"):
+        raise ValueError(f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')")
+    view = memoryview(buffer).cast("B")
+    if not 0 <= offset <= len(view):
+        raise ValueError(
+            f"offset must be non-negative and no greater than buffer length ({offset}) , but got {len(view)}"
+        )
+    available = len(view) - offset
+    if count < 0 and available % dtype.itemsize:
+        raise ValueError(f"buffer size ({available}) must be a multiple of element size ({dtype.itemsize})")
+    nbytes = available if count < 0 else count * dtype.itemsize
+    if nbytes > available:
+        raise ValueError(f"buffer has only {available} elements after offset {offset}, but specified a size of {count}")
+    return view[offset : offset + nbytes]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._elements()[index] = value
 
-    def __iter__(self) -> Any:
-        return iter(self.tolist())
-
-    def _elements(self) -> np.ndarray:
-        return self._untyped.bytes_view()[: len(self) * self.dtype.itemsize].view(self.dtype.numpy)
-
-    def __repr__(self) -> str:
-        lines = "".join(f" {element}\n" for element in self.tolist())
-        return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
-
+# -------------------- the storage of an array --------------------
 
 # The storages that somebody holds, by the id of their root: asking twice gives the same object.
 _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
@@ -244,7 +320,10 @@ _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
 
 def storage_of(array: Any) -> UntypedStorage:
     """The storage that an array looks at."""
-    root = root_of(array)
+    return _storage_on(root_of(array))
+
+
+def _storage_on(root: Any) -> UntypedStorage:
     storage = _storages.get(id(root))
     if storage is None:
         storage = UntypedStorage.__new__(UntypedStorage)
@@ -253,15 +332,11 @@ def storage_of(array: Any) -> UntypedStorage:
     return storage
 
 
-def typed_storage_of(array: Any, element_type: Dtype) -> TypedStorage:
-    warnings.warn(
-        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
-        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
-        "use tensor.untyped_storage() instead of tensor.storage()",
-        UserWarning,
-        stacklevel=3,
-    )
-    return TypedStorage(storage_of(array), element_type)
+def storage_from_bytes(content: bytes | memoryview) -> UntypedStorage:
+    """A storage with the given content; what pickles of storages call."""
+    storage = UntypedStorage(len(content))
+    storage.bytes_view()[:] = np.frombuffer(content, np.uint8)
+    return storage
 
 
 def array_on(storage: UntypedStorage, element_type: Dtype, offset: int, shape: tuple, strides: tuple) -> np.ndarray:

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import state
+from mindtorch.batched_array import BatchedArray
 from mindtorch.dtype import bfloat16
 from mindtorch.interop import from_numpy
 from mindtorch.layout import strided
@@ -57,12 +59,14 @@ def _host_array(tensor: Any) -> np.ndarray:
     """The array of a tensor that NumPy may see; torch's error for any other tensor."""
     if tensor.layout is not strided:
         raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+    if type(tensor._array) is BatchedArray:
+        return tensor._array.tolist()
     if not isinstance(tensor._array, np.ndarray):
         raise TypeError(
             f"can't convert {tensor.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
             "memory first."
         )
-    if tensor.requires_grad:
+    if tensor.requires_grad and state.thread.grad_enabled:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if tensor.dtype is bfloat16:
         raise TypeError("Got unsupported ScalarType BFloat16")

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch import errors, state
+from mindtorch.batched_array import BatchedArray
 from mindtorch.device import CPU
+from mindtorch.dispatch import torch_dispatch
 from mindtorch.dtype import bfloat16, complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import dtype as Dtype
@@ -24,6 +26,8 @@ class ScalarMethods:
         array = self._array
         if array.size != 1:
             raise errors.not_a_scalar(array.size)
+        if state.interceptors and torch_dispatch.is_wanted((self,)):
+            return torch_dispatch.ask_op("_local_scalar_dense", self)
         if self.is_meta:
             raise errors.meta_item()
         value = array.item()
@@ -32,6 +36,8 @@ class ScalarMethods:
     def __bool__(self: Any) -> bool:
         if self._array.size != 1:
             raise errors.ambiguous_truth(self._array.size)
+        if type(self._array) is BatchedArray:
+            raise errors.control_flow_in_vmap()
         return bool(self.item())
 
     def __int__(self) -> int:

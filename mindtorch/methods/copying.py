@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.batched_array import BatchedArray
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.storage import UntypedStorage, array_on
 from mindtorch.tensor import Tensor, alias_of, extend_tensor, wrap
@@ -23,22 +24,30 @@ class CopyMethods:
             )
         if id(self) in memo:
             return memo[id(self)]
+        _check_not_batched(self)
         copy = _copy_of(self, memo)
         memo[id(self)] = copy
         if self.requires_grad:
-            copy.requires_grad_()
+            copy.requires_grad = True
         if self._meta is not None and self._meta.grad is not None:
             copy.grad = deepcopy(self._meta.grad, memo)
         vars(copy).update(deepcopy(vars(self), memo))
         return copy
 
     def __reduce_ex__(self: Any, protocol: int) -> tuple:
+        _check_not_batched(self)
         if type(self) is not Tensor:
             return rebuild_subclass, (type(self), alias_of(self), self.requires_grad, dict(vars(self)))
         if type(self._array) is not np.ndarray:
             return rebuild_from_array, (self._array, self.requires_grad, dict(vars(self)))
         geometry = (self.dtype, self.storage_offset(), tuple(self.shape), self.stride())
         return rebuild_tensor, (self.untyped_storage(), *geometry, self.requires_grad, dict(vars(self)))
+
+
+def _check_not_batched(tensor: Any) -> None:
+    """Inside `vmap` a tensor has no memory of its own to copy."""
+    if type(tensor._array) is BatchedArray:
+        _ = tensor._array.root
 
 
 def _copy_of(tensor: Any, memo: dict) -> Any:

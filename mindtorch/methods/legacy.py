@@ -9,10 +9,12 @@ from mindtorch.creation import as_tensor
 from mindtorch.device import CPU, as_device, device
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import ints_of, is_int
-from mindtorch.dtype import bfloat16, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
+from mindtorch.dtype import ALL_DTYPES, bfloat16, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.size import Size
+from mindtorch.storage import UntypedStorage
 from mindtorch.tensor import Tensor, alias_of, extend_tensor
+from mindtorch.typed_storage import TypedStorage
 
 
 def legacy_tensor(args: tuple, element_type: dtype, target: device) -> Tensor:
@@ -22,6 +24,8 @@ def legacy_tensor(args: tuple, element_type: dtype, target: device) -> Tensor:
     first = args[0]
     if isinstance(first, Tensor) and len(args) == 1 and not is_int(first):
         return alias_of(first)
+    if isinstance(first, (UntypedStorage, TypedStorage)) and len(args) == 1:
+        return ops.empty((0,), dtype=element_type, device=target).set_(first)
     if isinstance(first, Size) or is_int(first):
         sizes = first if isinstance(first, Size) else ints_of(args, "new", "size")
         return ops.empty(_checked_sizes(tuple(sizes)), dtype=element_type, device=target)
@@ -78,10 +82,15 @@ def _dtype_of_legacy(value: Any) -> dtype:
         return value
     if isinstance(value, LegacyType):
         return value.dtype
-    found = LEGACY_TYPES.get(str(value).removeprefix("torch."))
+    if value is Tensor:
+        return state.default_dtype
+    if not isinstance(value, (str, type)):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    name = value if isinstance(value, str) else value.__name__
+    found = _DTYPES_BY_TYPE_NAME.get(name)
     if found is None:
-        raise ValueError(f"invalid type: '{value}'")
-    return found.dtype
+        raise ValueError(f"invalid type: '{name}'")
+    return found
 
 
 class LegacyType(type):
@@ -114,4 +123,5 @@ IntTensor = _legacy_type(int32)
 LongTensor = _legacy_type(int64)
 ShortTensor = _legacy_type(int16)
 
-LEGACY_TYPES = {name: value for name, value in globals().items() if isinstance(value, LegacyType)}
+# The names that `x.type(name)` knows; complex types have no class.
+_DTYPES_BY_TYPE_NAME = {f"torch.{each.storage_name}Tensor": each for each in ALL_DTYPES}

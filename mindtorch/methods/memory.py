@@ -1,20 +1,33 @@
 """Tensor methods about the memory behind a tensor: `set_`, `resize_`, sharing, pinning."""
 
+import warnings
 from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
 from typing import Any
 
-from mindtorch import errors, state
+from mindtorch import errors, geometry, state
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.factory import formatted_strides
+from mindtorch.backends.meta.array import MetaArray
+from mindtorch.device import as_device
 from mindtorch.dispatch.argument_errors import missing_argument
-from mindtorch.dispatch.arguments import ints_of, is_int
+from mindtorch.dispatch.arguments import checked_tensor, ints_of, is_int
+from mindtorch.dispatch.forward_ad import has_tangents, no_forward_rule
 from mindtorch.geometry import contiguous_strides, extent_of, strides_of, suggested_format
+from mindtorch.lazy import lazy
 from mindtorch.memory_format import checked_format, contiguous_format, memory_format, preserve_format
-from mindtorch.storage import TypedStorage, UntypedStorage, array_on, root_of
+from mindtorch.methods.tenants import is_only_tenant
+from mindtorch.roots import root_of
+from mindtorch.storage import UntypedStorage, array_on
 from mindtorch.tensor import Tensor, extend_tensor
+from mindtorch.typed_storage import TypedStorage
 
 _thread = state.thread
+
+# How tensors are sent to processes; loads when there is the first one that can be.
+_processes: Any = lazy("mindtorch.multiprocessing")
 
 
 @extend_tensor
@@ -28,8 +41,9 @@ class MemoryMethods:
             raise _no_set_form(given)
         if _thread.grad_enabled and edge_of(self) is not None:
             check_inplace(self)
-        if isinstance(source, Tensor):
-            _check_same_dtype(self, source)
+        if has_tangents((self, source)):
+            raise no_forward_rule("set_")
+        _check_source(self, source)
         if isinstance(source, Tensor) and size is None:
             set_array(self, source._array)
         else:
@@ -37,55 +51,137 @@ class MemoryMethods:
         mark_written(self)
         return self
 
-    def resize_(self: Any, *sizes: Any, memory_format: memory_format | None = None) -> Tensor:
+    def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: memory_format | None = None) -> Tensor:
         """Change the shape; elements that come new are not initialised."""
-        if not sizes:
+        if not sizes and size is None:
             raise missing_argument("resize_", "size")
-        shape = ints_of(sizes if is_int(sizes[0]) else sizes[0], "resize_", "size", 1)
+        given = size if not sizes else sizes if is_int(sizes[0]) else sizes[0]
+        shape = ints_of(given, "resize_", "size", 1)
         if memory_format is not None:
             checked_format(memory_format, "resize_")
         if self.requires_grad:
             raise RuntimeError("cannot resize variables that require grad")
+        if has_tangents((self,)):
+            raise RuntimeError("cannot resize variables that has a forward grad")
         _check_sizes(shape)
         if shape != tuple(self.shape) or memory_format is not None:
             set_array(self, _resized(self, shape, memory_format or contiguous_format))
             mark_written(self)
         return self
 
-    def resize_as_(self: Any, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+    def resize_as_(self: Any, the_template: Any = ..., *, memory_format: memory_format | None = None) -> Tensor:
         """Change the shape to that of another tensor."""
-        if not isinstance(the_template, Tensor):
-            raise errors.argument_type("resize_as_", "the_template", 1, "Tensor", the_template)
+        _check_tensor(the_template, "resize_as_", "the_template")
         if memory_format is preserve_format:
             memory_format = suggested_format(the_template._array)
         return self.resize_(the_template.shape, memory_format=memory_format)
 
-    def is_set_to(self: Any, tensor: Tensor) -> bool:
-        """Whether the two look at the same memory in the same way."""
-        if not isinstance(tensor, Tensor):
-            raise errors.argument_type("is_set_to", "tensor", 1, "Tensor", tensor)
-        mine, other = self._array, tensor._array
-        return root_of(mine) is root_of(other) and _place_of(self) == _place_of(tensor)
+    def resize(self: Any, *sizes: Any) -> Tensor:
+        """The same elements in another shape; the old form of `view`, which does not have to be dense."""
+        warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+        return _with_as_many_elements(self, sizes)
 
-    def is_same_size(self: Any, other: Tensor) -> bool:
+    def resize_as(self: Any, tensor: Tensor) -> Tensor:
+        """The same elements in the shape of another tensor."""
+        warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
+        return _with_as_many_elements(self, tensor.shape)
+
+    def is_set_to(self: Any, tensor: Any = ...) -> bool:
+        """Whether the two look at the same memory in the same way."""
+        _check_tensor(tensor, "is_set_to", "tensor")
+        return is_alias_of(self, tensor) and _place_of(self) == _place_of(tensor)
+
+    def is_same_size(self: Any, other: Any = ...) -> bool:
+        """Whether the two have one shape."""
+        _check_tensor(other, "is_same_size", "other")
         return self.shape == other.shape
 
-    def share_memory_(self: Any) -> Any:
-        """Nothing to do: tensors are not shared between processes."""
-        return self
-
-    def is_shared(self) -> bool:
+    def is_distributed(self) -> bool:
         return False
 
+    def dim_order(self: Any, *, ambiguity_check: bool | list[memory_format] = False) -> tuple[int, ...]:
+        """The dimensions as they lie in memory, outermost first.
+
+        `ambiguity_check` refuses a tensor with several such orders, unless it has exactly one of the formats given.
+        """
+        formats = _formats_to_tell(ambiguity_check)
+        array = self._array
+        if ambiguity_check is not False and _has_several_orders(self):
+            if sum(geometry.has_format(array, each) for each in formats) != 1:
+                raise RuntimeError(
+                    "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+                )
+        order, is_certain = geometry.dim_order(array)
+        if ambiguity_check and not is_certain:
+            raise RuntimeError("The tensor does not have unique dim order.")
+        return order
+
+    def share_memory_(self: Any) -> Any:
+        """Move to memory that other processes can see, together with all tensors on the same storage."""
+        self.untyped_storage().share_memory_()
+        _processes.prepare()
+        return self
+
+    def is_shared(self: Any) -> bool:
+        return self.untyped_storage().is_shared()
+
     def pin_memory(self, device: Any = None) -> Tensor:
+        _warn_of_device("pin_memory", device)
         raise errors.no_accelerator()
 
     def is_pinned(self, device: Any = None) -> bool:
+        _warn_of_device("is_pinned", device)
         return False
+
+
+def is_alias_of(tensor: Any, other: Any) -> bool:
+    """Whether two tensors are on one storage."""
+    return root_of(tensor._array) is root_of(other._array)
+
+
+def resize_as_(input: Any, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+    """Change the shape of a tensor to that of another one."""
+    checked_tensor(input, "resize_as_")
+    _check_tensor(the_template, "resize_as_", "the_template", 2)
+    return input.resize_as_(the_template, memory_format=memory_format)
+
+
+def _check_tensor(value: Any, function: str, name: str, position: int = 1) -> None:
+    if value is ...:
+        raise missing_argument(function, name)
+    if not isinstance(value, Tensor):
+        raise errors.argument_type(function, name, position, "Tensor", value)
 
 
 def _place_of(tensor: Any) -> tuple[Any, ...]:
     return tensor.storage_offset(), tuple(tensor.shape), strides_of(tensor._array)
+
+
+def _formats_to_tell(ambiguity_check: Any) -> list[memory_format]:
+    """The formats among `ambiguity_check`; torch's error if it is neither a truth value nor formats."""
+    if isinstance(ambiguity_check, bool):
+        return []
+    if not isinstance(ambiguity_check, list) or not all(isinstance(each, memory_format) for each in ambiguity_check):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    return ambiguity_check
+
+
+def _has_several_orders(tensor: Any) -> bool:
+    strides = tensor.stride()
+    return 1 in tensor.shape or any(outer == inner for outer, inner in pairwise(strides))
+
+
+def _warn_of_device(method: str, device: Any) -> None:
+    if device is not None:
+        as_device(device)
+        warnings.warn(
+            f"The argument 'device' of Tensor.{method}() is deprecated. Please do not pass this argument.",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+
+
+_LARGEST_INT = 2**63 - 1
 
 
 # -------------------- set_ --------------------
@@ -114,10 +210,21 @@ def _no_set_form(given: Sequence[Any]) -> TypeError:
     )
 
 
-def _check_same_dtype(tensor: Any, source: Any) -> None:
-    if tensor.dtype is not source.dtype:
+def _check_source(tensor: Any, source: Any) -> None:
+    """The source has the tensor's dtype, if it has any, and is on its device."""
+    if isinstance(source, TypedStorage) and source.dtype is not tensor.dtype:
+        raise RuntimeError(
+            f"Expected a Storage of type {c_name(tensor._array)} or an UntypedStorage, but got type "
+            f"{source.dtype.storage_name} for argument 1 'storage'"
+        )
+    if isinstance(source, Tensor) and tensor.dtype is not source.dtype:
         found, expected = c_name(source._array), c_name(tensor._array)
         raise RuntimeError(f"Could not set tensor of type {found} to a tensor of type {expected}")
+    if source is not None and source.device.type != tensor.device.type:
+        raise RuntimeError(
+            f'Attempted to set the storage of a tensor on device "{tensor.device}" to a storage on different device '
+            f'"{source.device}".  This is no longer allowed; the devices must match.'
+        )
 
 
 def _storage_in(source: Any) -> UntypedStorage:
@@ -129,6 +236,7 @@ def _storage_in(source: Any) -> UntypedStorage:
 
 
 def _array_over(storage: UntypedStorage, dtype: Any, offset: int, size: Any, stride: Any) -> Any:
+    """An array on a storage, all of it if no size is given."""
     if size is None:
         size = (len(storage) // dtype.itemsize,)
     _check_sizes(size)
@@ -146,8 +254,20 @@ def _array_over(storage: UntypedStorage, dtype: Any, offset: int, size: Any, str
 
 
 def _check_sizes(size: Sequence[int]) -> None:
-    if any(extent < 0 for extent in size):
+    if any(extent < 0 for extent in size) or prod(size) > _LARGEST_INT:
         raise RuntimeError("numel: integer multiplication overflow")
+
+
+def _with_as_many_elements(tensor: Any, sizes: Sequence[int]) -> Tensor:
+    if not all(is_int(size) for size in sizes) or prod(sizes) != tensor.numel():
+        asked, found = "x".join(map(str, sizes)), "x".join(map(str, tensor.shape))
+        count = prod(sizes) if all(is_int(size) for size in sizes) else sizes[0]
+        raise RuntimeError(
+            f"requested resize to {asked} ({count} elements in total), but the given tensor has a size of {found} "
+            f"({tensor.numel()} elements). autograd's resize can only change the shape of a given tensor, while "
+            "preserving the number of elements. "
+        )
+    return tensor.contiguous().view(sizes)
 
 
 def _resized(tensor: Any, shape: tuple[int, ...], format: memory_format) -> Any:
@@ -155,16 +275,28 @@ def _resized(tensor: Any, shape: tuple[int, ...], format: memory_format) -> Any:
     if format is preserve_format:
         raise RuntimeError("Unsupported memory formatPreserve")
     strides = contiguous_strides(shape) if format is contiguous_format else formatted_strides(shape, 1, format)
-    return _array_on_enough(tensor.untyped_storage(), tensor.dtype, tensor.storage_offset(), shape, strides)
+    storage, offset = tensor.untyped_storage(), tensor.storage_offset()
+    needed = _bytes_needed(tensor.dtype, offset, shape, strides)
+    if needed > len(storage) and storage.resizable() and is_only_tenant(tensor):
+        storage.grow(needed, has_tenants=False)
+    return _array_on_enough(storage, tensor.dtype, offset, shape, strides)
+
+
+def _bytes_needed(dtype: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    needed = 0 if 0 in shape else (offset + extent_of(shape, strides)) * dtype.itemsize
+    if needed > _LARGEST_INT:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    return needed
 
 
 def _array_on_enough(
     storage: UntypedStorage, dtype: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> Any:
-    """An array on the storage; if that is too small, on a larger one that begins with the same bytes."""
-    needed = 0 if 0 in shape else (offset + extent_of(shape, strides)) * dtype.itemsize
+    """An array on the storage, which grows if it is too small."""
+    needed = _bytes_needed(dtype, offset, shape, strides)
     if needed > len(storage):
-        larger = UntypedStorage(needed)
-        larger.bytes_view()[: len(storage)] = storage.bytes_view()
-        storage = larger
-    return array_on(storage, dtype, offset, shape, strides)
+        storage.resize_(needed)
+    if storage.device.type != "meta":
+        return array_on(storage, dtype, offset, shape, strides)
+    in_bytes = tuple([stride * dtype.itemsize for stride in strides])
+    return MetaArray(shape, dtype.numpy, in_bytes, storage._root, offset * dtype.itemsize)

@@ -5,8 +5,8 @@ from typing import Any
 from mindtorch import errors
 from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.argument_types import PYTHON_TYPES, is_dtype
 from mindtorch.dispatch.arguments import is_int
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.memory_format import memory_format as MemoryFormat
 from mindtorch.tensor import Tensor, extend_tensor
 
@@ -21,16 +21,18 @@ class MovingMethods:
         if len(args) > _MOST_POSITIONAL:
             raise TypeError(f"to() takes from 0 to {_MOST_POSITIONAL} positional arguments but {len(args)} were given")
         spelling = _by_device
-        if isinstance(first, Dtype):
+        if is_dtype(first):
             spelling = _by_dtype
         elif isinstance(first, Tensor) or "tensor" in kwargs:
             spelling = _by_tensor
+        elif type(first) in (bool, float, complex):  # an integer is the number of a device
+            spelling = _by_number
         try:
             options = spelling(*args, **kwargs)
         except TypeError:
             raise _no_such_spelling(args, kwargs) from None
         if is_int(options["device"]):
-            raise errors.no_accelerator()
+            raise _no_numbered_device(options["device"])
         return ops.to_dtype_layout(self, **options)
 
 
@@ -40,7 +42,7 @@ _MOST_POSITIONAL = 4
 def _by_device(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
     if not (
         (device is None or isinstance(device, (Device, str)) or is_int(device))
-        and (dtype is None or isinstance(dtype, Dtype))
+        and (dtype is None or is_dtype(dtype))
         and isinstance(non_blocking, bool)
         and isinstance(copy, bool)
         and (memory_format is None or isinstance(memory_format, MemoryFormat))
@@ -48,11 +50,16 @@ def _by_device(device=None, dtype=None, non_blocking=False, copy=False, *, memor
         raise TypeError
     return {
         "device": device,
-        "dtype": dtype,
+        "dtype": None if dtype is None else PYTHON_TYPES.get(dtype, dtype),
         "non_blocking": non_blocking,
         "copy": copy,
         "memory_format": memory_format,
     }
+
+
+def _by_number(number, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
+    """A number in the place of a tensor has the dtype that its type stands for."""
+    return _by_dtype(type(number), non_blocking, copy, memory_format=memory_format)
 
 
 def _by_dtype(dtype, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
@@ -60,7 +67,15 @@ def _by_dtype(dtype, non_blocking=False, copy=False, *, memory_format=None) -> d
 
 
 def _by_tensor(tensor, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
+    if not isinstance(tensor, Tensor):
+        raise TypeError
     return _by_device(tensor.device, tensor.dtype, non_blocking, copy, memory_format=memory_format)
+
+
+def _no_numbered_device(number: int) -> RuntimeError:
+    if number < 0:
+        return RuntimeError("Device index must not be negative")
+    return errors.no_accelerator()
 
 
 def _no_such_spelling(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:

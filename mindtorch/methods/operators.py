@@ -7,6 +7,7 @@ import numpy as np
 from mindtorch import printing
 from mindtorch._generated.ops import pointwise
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments import checked_tensor
 from mindtorch.dispatch.methods import as_operator
 from mindtorch.indexing import getitem, setitem
 from mindtorch.interop import from_numpy
@@ -65,6 +66,12 @@ class ReflectedMethods:
 
     def __rmod__(self, other: Any) -> Any:
         return ops.remainder(other, self) if as_operand(other) is not None else NotImplemented
+
+    def __rlshift__(self, other: Any) -> Any:
+        return ops.bitwise_left_shift(other, self) if as_operand(other) is not None else NotImplemented
+
+    def __rrshift__(self, other: Any) -> Any:
+        return ops.bitwise_right_shift(other, self) if as_operand(other) is not None else NotImplemented
 
     def __rmatmul__(self, other: Any) -> Any:
         return ops.matmul(other, self) if isinstance(other, Tensor) else NotImplemented
@@ -152,3 +159,18 @@ class TransposedAndConjugated:
 
     def is_neg(self) -> bool:
         return False
+
+
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate; the tensor itself if it is real."""
+    return checked_tensor(input, "conj").conj()
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself, for there is no lazy conjugation here."""
+    return checked_tensor(input, "resolve_conj").resolve_conj()
+
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself, for there is no lazy negation here."""
+    return checked_tensor(input, "resolve_neg").resolve_neg()

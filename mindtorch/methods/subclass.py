@@ -5,7 +5,13 @@ from typing import Any
 from weakref import ref
 
 from mindtorch import state
-from mindtorch.dispatch.torch_function import takes_over, without_torch_function
+from mindtorch.dispatch import torch_dispatch
+from mindtorch.dispatch.torch_function import (
+    begin,
+    takes_over,
+    without_torch_function,
+    without_torch_function_and_modes,
+)
 from mindtorch.tensor import Tensor, alias_of, extend_tensor
 
 
@@ -17,7 +23,10 @@ class SubclassMethods:
     def __init_subclass__(cls, **options: Any) -> None:
         super(Tensor, cls).__init_subclass__(**options)
         if takes_over(cls):
+            begin()
             state.count_interceptor(1)
+        if torch_dispatch.takes_over(cls):
+            torch_dispatch.count_class()
 
     @classmethod
     def __torch_function__(cls, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
@@ -26,7 +35,7 @@ class SubclassMethods:
             return NotImplemented
         with without_torch_function():
             result = func(*args, **(kwargs or {}))
-        return result if cls is Tensor else _converted(result, cls)
+        return result if cls is Tensor or _is_left_alone(func) else _converted(result, cls)
 
     def as_subclass(self: Any, cls: type) -> Any:
         """The same tensor as an object of a subclass; it stays in the graph."""
@@ -35,7 +44,8 @@ class SubclassMethods:
                 "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure "
                 "your class inherits from Tensor."
             )
-        result = self.alias()
+        with without_torch_function_and_modes():
+            result = self.alias()
         result = result if type(result) is Tensor else alias_of(result)
         return _as_class(result, cls)
 
@@ -46,6 +56,11 @@ class SubclassMethods:
         if require_grad:
             result.requires_grad = True
         return result
+
+
+def _is_left_alone(func: Callable) -> bool:
+    """Whether the result of a call keeps its class: those of `x.grad` and `x._base` are somebody's tensors already."""
+    return getattr(getattr(func, "__self__", None), "__name__", None) in ("_base", "grad")
 
 
 def _as_class(tensor: Tensor, cls: type) -> Any:

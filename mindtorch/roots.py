@@ -1,0 +1,98 @@
+"""The buffer at the bottom of an array, which is what a storage is made of, and where an array lies in it."""
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch import geometry
+from mindtorch.device import META, device
+
+
+class MetaRoot:
+    """What the views of a meta array share: the size that the memory would have."""
+
+    __slots__ = ("nbytes", "__weakref__")
+
+    device: device = META
+    address = 0
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+
+
+class Block:
+    """The memory from the first element of an array on, for the array interface, which keeps the array alive.
+
+    It has no `base`, so that to `root_of` an array over it is the owner of its memory. A storage that was made smaller
+    has a block of which it counts only the first bytes: the others stay, because tensors may still look at them.
+    """
+
+    def __init__(self, array: np.ndarray, nbytes: int) -> None:
+        self.array = array
+        self.counted = nbytes
+        address, is_read_only = array.__array_interface__["data"]
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": "|u1",
+            "shape": (nbytes,),
+            "data": (address, is_read_only),
+        }
+
+
+def root_of(array: Any) -> Any:
+    """The buffer at the bottom of an array: the array that owns the memory, or the `root` of a backend's own array."""
+    if not isinstance(array, np.ndarray):
+        return array.root
+    base = array.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            array = base
+        base = getattr(base, "base", None)  # NumPy's as_strided puts an object of its own between two arrays
+    return array
+
+
+def size_of_root(root: Any) -> int:
+    """How many bytes a storage counts as its own."""
+    block = getattr(root, "base", None)
+    return block.counted if type(block) is Block else root.nbytes
+
+
+def address_of(array: Any) -> int:
+    """Where the first element lies. 0 for an array without data."""
+    if not isinstance(array, np.ndarray):
+        return array.address
+    return array.__array_interface__["data"][0] if array.size else 0
+
+
+def byte_offset_of(array: Any) -> int:
+    """How many bytes behind the start of its root an array begins."""
+    if not isinstance(array, np.ndarray):
+        return array.byte_offset
+    root = root_of(array)
+    if root is array:
+        return 0
+    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    return offset if 0 <= offset <= root.nbytes else 0  # an array without elements may point anywhere
+
+
+def bytes_of(array: np.ndarray) -> np.ndarray:
+    """The memory from the first element of an array to its last, as a root of its own."""
+    if array.size == 0:
+        return np.empty(0, np.uint8)
+    last = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
+    return np.asarray(Block(array, last + array.itemsize))
+
+
+def with_own_storage(array: np.ndarray) -> np.ndarray:
+    """The same elements for a tensor whose storage begins with them, whatever they are a part of."""
+    if array.base is None or not array.size:
+        return array
+    return np.ndarray(array.shape, array.dtype, bytes_of(array), 0, array.strides)
+
+
+def memory_of(root: np.ndarray) -> np.ndarray:
+    """A C-contiguous array over the memory of a root, which NumPy may have laid out with permuted dimensions."""
+    if root.flags.c_contiguous:
+        return root
+    ordered = root.transpose(geometry.memory_order(root.shape, root.strides)[::-1])
+    return ordered if ordered.flags.c_contiguous else bytes_of(root)
