@@ -1,0 +1,145 @@
+"""A call of a kernel with batched arrays: taken down by one level, and its result put up again.
+
+A rule is a function `rule(batch, *args)` with the arguments of the op's kernel. Arrays that are batched at the level of
+`batch` come as `BatchedArray`s, which tell the shape of a sample; all others are the same for every sample. It returns
+the array of the result, or several, with the samples along the first dimension; or a `BatchedArray` of that level.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from mindtorch.backends.batched import errors
+from mindtorch.batched_array import BatchedArray, Level
+from mindtorch.dispatch.registry import kernel_table
+
+Rule = Callable[..., Any]
+Kernel = Callable[..., Any]
+
+
+def is_array(value: Any) -> bool:
+    return hasattr(value, "ndim")
+
+
+def arrays_in(values: Iterable[Any]) -> Iterator[Any]:
+    """The arrays among arguments and in lists among them."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from arrays_in(value)
+        elif is_array(value):
+            yield value
+
+
+def run(op: str, *args: Any, **kwargs: Any) -> Any:
+    """Call the kernel of an op for whatever arrays these are: batched at lower levels, or not at all."""
+    arrays = list(arrays_in(args))
+    if any(type(array) is BatchedArray for array in arrays):
+        kind = BatchedArray
+    else:
+        kind = type(args[0] if not isinstance(args[0], (list, tuple)) else arrays[0])
+    return kernel_table(op)[kind](*args, **kwargs)
+
+
+def memory_class(array: Any) -> type:
+    """The class of the array that the samples of all levels are in."""
+    while type(array) is BatchedArray:
+        array = array.inner
+    return type(array)
+
+
+class Batch:
+    """The samples of one level: how rules see the arrays of a call."""
+
+    __slots__ = ("level", "size")
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+        self.size = level.size
+
+    def has(self, value: Any) -> bool:
+        """Whether a value is an array that is batched at this level."""
+        return type(value) is BatchedArray and value.level is self.level and value.bdim is not None
+
+    def front(self, array: BatchedArray) -> Any:
+        """The samples of a batched array along its first dimension."""
+        inner, bdim = array.inner, array.bdim
+        if not bdim:
+            return inner
+        return run("permute", inner, (bdim, *(dim for dim in range(inner.ndim) if dim != bdim)))
+
+    def filled(self, array: Any) -> Any:
+        """The samples along the first dimension, those of an array that is not batched repeated."""
+        if self.has(array):
+            return self.front(array)
+        return run("expand", array, (self.size, *array.shape), False)
+
+    def ranked(self, array: Any, ndim: int) -> Any:
+        """The samples with as many dimensions as asked for, so that they broadcast as one sample would."""
+        if not self.has(array):
+            return array
+        front = self.front(array)
+        if array.ndim == ndim:
+            return front
+        return run("view", front, (self.size, *(1,) * (ndim - array.ndim), *array.shape))
+
+    def each(self, function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
+        """The values with a function applied to all arrays, also those in lists."""
+        return [
+            (
+                self.each(function, value)
+                if isinstance(value, (list, tuple))
+                else function(value) if is_array(value) else value
+            )
+            for value in values
+        ]
+
+    def wrapped(self, result: Any) -> Any:
+        """What a rule returned, as batched arrays."""
+        if isinstance(result, (list, tuple)):
+            return type(result)([self.wrapped(each) for each in result])
+        return result if self.has(result) or not is_array(result) else BatchedArray(result, 0, self.level)
+
+
+def batched(op: str, rule: Rule) -> Kernel:
+    """The kernel of an op for batched arrays. Written to `out`, if that is one of the arguments (in-place ops)."""
+
+    def kernel(*args: Any, out: Any = None) -> Any:
+        level = highest_level(args if out is None else (*args, out))
+        is_inplace = out is not None and any(out is each for each in args)
+        args = _without_lifts(args)
+        if level is None:
+            return run(op, *args) if out is None else run(op, *args, out=out.inner)
+        batch = Batch(level)
+        if out is None:
+            return batch.wrapped(rule(batch, *args))
+        if not is_inplace:
+            raise errors.no_out_variant(op)
+        if not batch.has(out):
+            raise errors.inplace_on_unbatched(op)
+        return write(batch, out, rule(batch, *args))
+
+    return kernel
+
+
+def highest_level(values: Iterable[Any]) -> Level | None:
+    """The level of the innermost `vmap` at which one of the arguments is batched."""
+    levels = [array.level for array in arrays_in(values) if type(array) is BatchedArray and array.bdim is not None]
+    return max(levels, key=lambda level: level.number, default=None)
+
+
+def _without_lifts(values: Any) -> Any:
+    """The arguments with lifted arrays as they were before."""
+    plain = [
+        (
+            _without_lifts(value)
+            if isinstance(value, (list, tuple))
+            else value.inner if type(value) is BatchedArray and value.bdim is None else value
+        )
+        for value in values
+    ]
+    return plain if isinstance(values, list) else tuple(plain)
+
+
+def write(batch: Batch, target: BatchedArray, samples: Any) -> BatchedArray:
+    """Write the result of a rule into a batched array."""
+    run("copy_", batch.front(target), batch.front(samples) if batch.has(samples) else samples, False)
+    return target

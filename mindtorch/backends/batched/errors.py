@@ -1,0 +1,65 @@
+"""What `vmap` cannot do, in torch's words."""
+
+from mindtorch.op_names import base_of, qualified
+
+
+def inplace_on_unbatched(op: str) -> RuntimeError:
+    """Samples would have to be written into memory that all of them share."""
+    name = base_of(op).rstrip("_") + "_"
+    what = name if name in _NAMED else "inplace arithmetic"
+    return RuntimeError(
+        f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
+        "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
+        f"in a vmap. Please try to use out-of-place operators instead of {what}. If said operator is being called "
+        "inside the PyTorch framework, please file a bug report instead."
+    )
+
+
+_NAMED = {"fill_", "index_put_"}  # the others go by "inplace arithmetic"
+
+
+def no_out_variant(op: str) -> RuntimeError:
+    return RuntimeError(
+        f"Batching rule not implemented for {qualified(base_of(op))}.out; the fallback path doesn't work on out= or "
+        "view ops."
+    )
+
+
+def no_fallback(op: str) -> RuntimeError:
+    return RuntimeError(f"Batching rule not implemented for {qualified(op)}. We could not generate a fallback.")
+
+
+def unsupported(op: str) -> RuntimeError:
+    return RuntimeError(
+        f"vmap over torch.{op} isn't supported yet. Please file an issue at https://github.com/pytorch/pytorch/issues "
+        "if you need this feature."
+    )
+
+
+def dynamic_shape(op: str) -> RuntimeError:
+    if base_of(op) == "masked_select":
+        return RuntimeError(
+            "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for "
+            "each batch this would return a differently shaped Tensor. Please file an issue at "
+            "https://github.com/pytorch/pytorch/issues if you need this feature."
+        )
+    return RuntimeError(
+        "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+        f"{qualified(op)}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+    )
+
+
+def boolean_mask() -> RuntimeError:
+    return RuntimeError(
+        "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
+        "with a boolean mask."
+    )
+
+
+def running_statistics() -> RuntimeError:
+    return RuntimeError(
+        "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in "
+        "place, were not batched.\nIf you are using a module and do not need eval mode, please set "
+        "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, please see "
+        "the functorch website for resources on how to patch your module to work with vmap"
+    )

@@ -1,0 +1,48 @@
+"""What works for every op: the kernel runs for one sample after the other."""
+
+from typing import Any
+
+from mindtorch.backends.batched import errors
+from mindtorch.backends.batched.batch import Batch, Kernel, Rule, batched, is_array, run
+
+
+def one_by_one(op: str, promotion: str | None = None) -> Kernel:
+    return batched(op, sample_by_sample(op))
+
+
+def sample_by_sample(op: str) -> Rule:
+    def rule(batch: Batch, *args: Any) -> Any:
+        if not batch.size:
+            raise RuntimeError("The fallback path does not support vmap over dims of size 0.")
+        results = [run(op, *_sample(batch, args, number)) for number in range(batch.size)]
+        if isinstance(results[0], (list, tuple)):
+            return tuple([_stacked(op, each) for each in zip(*results, strict=True)])
+        return _stacked(op, results)
+
+    return rule
+
+
+def _sample(batch: Batch, args: Any, number: int) -> list[Any]:
+    """The arguments of the call for one sample."""
+
+    def pick(array: Any) -> Any:
+        return run("select.int", batch.front(array), 0, number) if batch.has(array) else array
+
+    return batch.each(pick, args)
+
+
+def _stacked(op: str, results: Any) -> Any:
+    if results[0] is None:
+        return None
+    if not is_array(results[0]):
+        raise errors.no_fallback(op)
+    return run("stack", list(results), 0)
+
+
+def dynamic(op: str, promotion: None) -> Kernel:
+    """Ops whose samples could have results of different shapes."""
+
+    def rule(batch: Batch, *args: Any) -> Any:
+        raise errors.dynamic_shape(op)
+
+    return batched(op, rule)

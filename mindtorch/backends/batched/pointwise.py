@@ -1,0 +1,127 @@
+"""Elementwise ops: the samples go first, and every sample gets as many dimensions as the largest."""
+
+from functools import cache
+from typing import Any
+
+from mindtorch.backends.batched import errors
+from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, highest_level, run
+from mindtorch.batched_array import BatchedArray
+from mindtorch.dispatch.registry import find_op
+from mindtorch.dtype import from_numpy_dtype
+from mindtorch.memory_format import preserve_format
+from mindtorch.promotion import BOOL, common_dtype
+
+
+def broadcast(op: str, promotion: str) -> Kernel:
+    def rule(batch: Batch, *args: Any) -> Any:
+        if _takes_one_tensor(op):
+            (array,) = arrays_in(args)
+            return BatchedArray(run(op, *batch.each(lambda each: each.inner, args)), array.bdim, batch.level)
+        return run(op, *aligned(batch, args, promotes=promotion != "first"))
+
+    return batched(op, rule)
+
+
+broadcast_reversed = broadcast
+
+
+@cache
+def _takes_one_tensor(op: str) -> bool:
+    """Whether the samples may stay where they are, because there are no others."""
+    entry = find_op(op)
+    return entry is not None and [each.element for each in entry.schema.arguments].count("Tensor") == 1
+
+
+def aligned(batch: Batch, args: Any, promotes: bool = True) -> list[Any]:
+    """The arguments with all samples in the first dimension and in dimensions of equal number.
+
+    A sample without dimensions has one as a batch, and would then count for the dtype of the result as it should not:
+    so it is converted first.
+    """
+    arrays = list(arrays_in(args))
+    ndim = max([array.ndim for array in arrays])
+    dtype = common_dtype(*arrays) if promotes else None
+
+    def align(array: Any) -> Any:
+        samples = batch.ranked(array, ndim)
+        if dtype is None or not batch.has(array) or array.ndim or array.dtype in (dtype, BOOL):
+            return samples
+        return convert(samples, dtype)
+
+    return batch.each(align, args)
+
+
+def convert(array: Any, dtype: Any) -> Any:
+    return run("_to_copy", array, from_numpy_dtype(dtype), None, None, None, False, preserve_format)
+
+
+# -------------------- written in place --------------------
+
+
+def copy(op: str, promotion: str) -> Kernel:
+    def rule(batch: Batch, input: Any, src: Any, non_blocking: bool = False) -> Any:
+        target = batch.front(input)
+        if hasattr(src, "ndim") and src.ndim > input.ndim:  # leading dimensions of size 1
+            src = run("view", batch.filled(src), (batch.size, *src.shape[src.ndim - input.ndim :]))
+        else:
+            src = batch.ranked(src, input.ndim)
+        run("copy_", target, src, non_blocking)
+        return target
+
+    return _into_itself(op, rule)
+
+
+def zero(op: str, promotion: str) -> Kernel:
+    def rule(batch: Batch, input: Any) -> Any:
+        return run(op, batch.front(input))
+
+    return _into_itself(op, rule)
+
+
+def fill(op: str, promotion: str) -> Kernel:
+    """`fill` with a tensor of one element, which may be another one for each sample."""
+
+    def rule(batch: Batch, input: Any, value: Any) -> Any:
+        result = run("clone", batch.filled(input), preserve_format)
+        run("copy_", result, batch.ranked(value, input.ndim), False)
+        return result
+
+    return batched(op, rule)
+
+
+def masked_fill(op: str, promotion: str) -> Kernel:
+    """`masked_fill` with a tensor of one element, which may be another one for each sample."""
+
+    def rule(batch: Batch, input: Any, mask: Any, value: Any) -> Any:
+        if value.ndim:
+            raise RuntimeError(
+                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            )
+        input, mask, value = aligned(batch, (input, mask, value), promotes=False)
+        return (
+            run(op, input, mask, value)
+            if not value.ndim
+            else run("where.self", mask, convert(value, input.dtype), input)
+        )
+
+    return batched(op, rule)
+
+
+def _into_itself(op: str, rule: Any) -> Kernel:
+    """The kernel of an op that exists only in place and so has no `out`."""
+    kernel = batched(op, rule)
+
+    def inplace(input: Any, *args: Any) -> Any:
+        checked_target(op, input, args)
+        kernel(input, *args)
+        return input
+
+    return inplace
+
+
+def checked_target(op: str, input: Any, args: Any) -> None:
+    """Refuse to write samples into an array that is the same for all of them."""
+    level = highest_level((input, *args))
+    if level is not None and not Batch(level).has(input):
+        raise errors.inplace_on_unbatched(op)

@@ -1,0 +1,172 @@
+"""Views of samples are views of the batch."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch import geometry
+from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
+from mindtorch.backends.batched.dims import shifted, shifted_dims
+from mindtorch.batched_array import BatchedArray, level_numbered
+from mindtorch.memory_format import contiguous_format
+
+Ints = Sequence[int]
+
+
+def view(op: str, promotion: None) -> Kernel:
+    """Views along dimensions, and those that keep the shape."""
+
+    def rule(batch: Batch, input: Any, *options: Any) -> Any:
+        if not input.ndim and options:
+            return _of_one_element(op, batch, input, options)
+        return run(op, *shifted(op, (batch.front(input), *options), input.ndim))
+
+    return batched(op, rule)
+
+
+def _of_one_element(op: str, batch: Batch, input: Any, options: Sequence[Any]) -> Any:
+    """Samples without dimensions, which the dimensions 0 and -1 name all the same."""
+    samples = run("view", batch.front(input), (batch.size, 1))
+    if op in _KEEP_NO_DIMENSION:
+        shifted(op, (input, *options), 0)  # checks the dimensions
+        return batch.front(input)
+    return run(op, *shifted(op, (samples, *options), 0))
+
+
+_KEEP_NO_DIMENSION = frozenset(("transpose.int", "squeeze.dim", "squeeze.dims", "view.dtype"))
+
+
+def unsqueeze(op: str, promotion: None) -> Kernel:
+    def rule(batch: Batch, input: Any, dim: int) -> Any:
+        return run(op, batch.front(input), shifted_dims(dim, input.ndim + 1))
+
+    return batched(op, rule)
+
+
+def permute(op: str, promotion: None) -> Kernel:
+    def rule(batch: Batch, input: Any, dims: Ints) -> Any:
+        return run(op, batch.front(input), (0, *shifted_dims(dims, input.ndim)))
+
+    return batched(op, rule)
+
+
+def transpose_matrix(op: str, promotion: None) -> Kernel:
+    """`t`, which leaves vectors as they are."""
+
+    def rule(batch: Batch, input: Any) -> Any:
+        if input.ndim > 2:
+            raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+        samples = batch.front(input)
+        return run("transpose.int", samples, 1, 2) if input.ndim == 2 else run("alias", samples)
+
+    return batched(op, rule)
+
+
+def squeeze_all(op: str, promotion: None) -> Kernel:
+    """`squeeze()` must not take the samples away, should there be one only."""
+
+    def rule(batch: Batch, input: Any) -> Any:
+        ones = tuple([dim + 1 for dim, size in enumerate(input.shape) if size == 1])
+        return run("squeeze.dims", batch.front(input), ones)
+
+    return batched(op, rule)
+
+
+def sized(op: str, promotion: None) -> Kernel:
+    """Views whose first argument is the new shape."""
+
+    def rule(batch: Batch, input: Any, size: Ints, *options: Any) -> Any:
+        return run(op, batch.front(input), (batch.size, *size), *options)
+
+    return batched(op, rule)
+
+
+def expand(op: str, promotion: None) -> Kernel:
+    def rule(batch: Batch, input: Any, size: Ints, implicit: bool = False) -> Any:
+        return run(op, batch.ranked(input, len(size)), (batch.size, *size), implicit)
+
+    return batched(op, rule)
+
+
+def with_strides(op: str, promotion: None) -> Kernel:
+    """Views given by shape and strides; the offset, where there is one, is that of a sample."""
+
+    def rule(batch: Batch, input: Any, size: Ints, stride: Ints, *offset: Any) -> Any:
+        samples = batch.front(input)
+        steps = geometry.strides_of(samples)
+        return run(op, samples, (batch.size, *size), (steps[0], *stride), *offset)
+
+    return batched(op, rule)
+
+
+def scatter_with_strides(op: str, promotion: str) -> Kernel:
+    """A copy of the samples, a part of which, given by shape and strides, is replaced."""
+
+    def rule(batch: Batch, input: Any, src: Any, size: Ints, stride: Ints, *offset: Any) -> Any:
+        result = run("clone", batch.filled(input), contiguous_format)
+        part = run("as_strided", result, (batch.size, *size), (geometry.strides_of(result)[0], *stride), *offset)
+        run("copy_", part, batch.filled(src), False)
+        return result
+
+    return batched(op, rule)
+
+
+def sizes(op: str, promotion: str) -> Kernel:
+    """Backwards of views: `input_sizes` is the shape of the sample that was looked at."""
+
+    def rule(batch: Batch, grad: Any, input_sizes: Ints, *options: Any) -> Any:
+        args = shifted(op, (grad, input_sizes, *options), len(input_sizes))
+        return run(op, batch.front(grad), (batch.size, *input_sizes), *args[2:])
+
+    return batched(op, rule)
+
+
+# -------------------- entering and leaving a level --------------------
+
+
+def add_batch_dim(op: str, promotion: None) -> Kernel:
+    def kernel(input: BatchedArray, batch_dim: int, level: int) -> BatchedArray:
+        """A level that is lower than one that the array is batched at already (in a backward pass) goes beneath it."""
+        if input.bdim is None or input.level.number < level:
+            return BatchedArray(input, batch_dim, level_numbered(level))
+        place = batch_dim + (batch_dim >= input.bdim)
+        return BatchedArray(run(op, input.inner, place, level), input.bdim - (place < input.bdim), input.level)
+
+    return kernel
+
+
+def spread_over_level(op: str, promotion: None) -> Kernel:
+    def kernel(input: BatchedArray, level: int) -> BatchedArray:
+        if input.bdim is not None and input.level.number == level:
+            return input
+        if input.bdim is None or input.level.number < level:
+            found = level_numbered(level)
+            samples = run("expand", input, (found.size, *input.shape), False)
+            return BatchedArray(samples, 0, found)
+        return BatchedArray(run(op, input.inner, level), input.bdim, input.level)
+
+    return kernel
+
+
+def remove_batch_dim(op: str, promotion: None) -> Kernel:
+    def kernel(input: BatchedArray, level: int, batch_size: int, out_dim: int) -> Any:
+        if input.bdim is None:
+            return run(op, input.inner, level, batch_size, out_dim)
+        if input.level.number == level:
+            return with_dim_at(input.inner, input.bdim, out_dim)
+        if input.level.number < level:
+            size = (*input.shape[:out_dim], batch_size, *input.shape[out_dim:])
+            return run("expand", run("unsqueeze", input, out_dim), size, False)
+        place = out_dim + (out_dim > input.bdim)
+        inner = run(op, input.inner, level, batch_size, place)
+        return BatchedArray(inner, input.bdim + (place <= input.bdim), input.level)
+
+    return kernel
+
+
+def with_dim_at(array: Any, source: int, target: int) -> Any:
+    """An array with one dimension moved to another place."""
+    if source == target:
+        return array
+    order = [dim for dim in range(array.ndim) if dim != source]
+    order.insert(target, source)
+    return run("permute", array, tuple(order))

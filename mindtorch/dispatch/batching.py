@@ -1,0 +1,142 @@
+"""What a call of an op needs when some of its tensors are batched by `vmap` and others are not.
+
+A generated function finds its kernel by the class of its first array. If that one is not batched and another one is,
+it gets a stand-in on a lifted array: the same tensor to autograd, and found by the kernels of batched arrays.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from mindtorch import state
+from mindtorch.batched_array import BatchedArray, Level
+from mindtorch.dispatch.namespace import ops
+from mindtorch.tensor import Tensor, share_version, wrap
+
+_thread = state.thread
+
+
+Rule = Callable[[Callable, tuple, dict], Any]
+
+_rules: dict[str, Rule] = {}
+
+
+def register_rule(ops: Iterable[str], rule: Rule) -> None:
+    """Have `rule(function, args, kwargs)` make the calls of ops, where what they are written in would not do.
+
+    It returns NotImplemented for a call that it does not care about.
+    """
+    _rules.update(dict.fromkeys(ops, rule))
+
+
+def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Run an op while there are batched tensors, some of which may be among the arguments."""
+    entry = function.op  # type: ignore[attr-defined]
+    rule = _rules.get(entry.name)
+    if rule is not None:
+        result = rule(function, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    return run(function, args if entry.composite else with_lifted_first(args, kwargs), kwargs)
+
+
+def one_by_one(function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """What a function of tensors that knows of no batches gives for each sample, stacked."""
+    tensors = list(tensors_in((*args, *kwargs.values())))
+    level = max((level for tensor in tensors for level in levels_of_tensor(tensor)), key=lambda level: level.number)
+
+    def sample(value: Any, number: int) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)([sample(each, number) for each in value])
+        if not isinstance(value, Tensor):
+            return value
+        if not is_batched_at(value, level):
+            return wrap(value._array.inner) if is_lifted(value) else value
+        return ops._remove_batch_dim(value, level.number, level.size, 0)[number]
+
+    def stacked(results: list) -> Any:
+        return ops._add_batch_dim(ops.stack(results), 0, level.number)
+
+    calls = [
+        function(*sample(args, number), **{name: sample(value, number) for name, value in kwargs.items()})
+        for number in range(level.size)
+    ]
+    if isinstance(calls[0], (list, tuple)):
+        return tuple([stacked(list(column)) for column in zip(*calls, strict=True)])
+    return stacked(calls)
+
+
+def is_batched(value: Any) -> bool:
+    """Whether a value is a tensor that is batched, or was lifted."""
+    return isinstance(value, Tensor) and type(value._array) is BatchedArray
+
+
+def is_lifted(tensor: Tensor) -> bool:
+    return is_batched(tensor) and tensor._array.bdim is None
+
+
+def without_levels(tensor: Tensor) -> Tensor:
+    """All samples of a tensor, to look at their values; the tensor itself if it is not batched."""
+    array = tensor._array
+    while type(array) is BatchedArray:
+        array = array.inner
+    return tensor if array is tensor._array else wrap(array)
+
+
+def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
+    """The tensors among values and in lists among them."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from tensors_in(value)
+
+
+def levels_of_tensor(tensor: Tensor) -> list[Level]:
+    """The levels at which a tensor is batched, the innermost call of `vmap` first."""
+    return levels_of_array(tensor._array)
+
+
+def levels_of_array(array: Any) -> list[Level]:
+    levels = []
+    while type(array) is BatchedArray:
+        if array.bdim is not None:
+            levels.append(array.level)
+        array = array.inner
+    return levels
+
+
+def is_batched_at(tensor: Tensor, level: Level) -> bool:
+    return level in levels_of_array(tensor._array)
+
+
+def with_lifted_first(args: tuple, kwargs: dict) -> tuple:
+    """The positional arguments, the first tensor among them lifted if it has to be."""
+    tensors = list(tensors_in((*args, *kwargs.values())))
+    batched = [tensor for tensor in tensors if is_batched(tensor)]
+    if not batched or tensors[0] is batched[0]:
+        return args
+    level = max((tensor._array.level for tensor in batched), key=lambda level: level.number)
+    return _with_first_replaced(args, lifted(tensors[0], level))[0]
+
+
+def lifted(tensor: Tensor, level: Level) -> Tensor:
+    """What takes the place of a tensor that is not batched: another array, the same version and place in the graph."""
+    stand_in = wrap(BatchedArray(tensor._array, None, level), None, False)
+    stand_in._version_counter = share_version(tensor)
+    stand_in._edge = tensor._edge
+    stand_in._meta = tensor._meta
+    return stand_in
+
+
+def _with_first_replaced(values: Any, stand_in: Tensor) -> tuple[Any, bool]:
+    """The values with the first tensor replaced, and whether there was one."""
+    replaced = list(values)
+    for place, value in enumerate(values):
+        if isinstance(value, Tensor):
+            replaced[place] = stand_in
+            return type(values)(replaced), True
+        if isinstance(value, (list, tuple)):
+            replaced[place], found = _with_first_replaced(value, stand_in)
+            if found:
+                return type(values)(replaced), True
+    return values, False

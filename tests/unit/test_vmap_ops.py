@@ -1,0 +1,146 @@
+"""Every op inside `vmap` gives what a loop over the samples gives, whichever of its tensors are batched."""
+
+import warnings
+from itertools import islice
+
+import pytest
+
+import mindtorch as torch
+from mindtorch.func import vmap
+from tests.harness import (
+    SAMPLES,
+    Maker,
+    arguments_of,
+    describe,
+    difference,
+    dtypes_of,
+    function_of,
+    outcome,
+    sampled_ops,
+    specs_in,
+    tensors_in,
+)
+
+COUNT = 3  # samples in a batch
+DTYPES = ("float32", "int64", "complex64", "bool")
+# The number of results depends on the values: vmap refuses, as torch does.
+REFUSED = {
+    *("argwhere", "masked_select", "nonzero", "repeat_interleave.self_Tensor", "where"),
+    *("cov", "nanquantile", "quantile"),  # they look at weights and at q
+}
+# Views that ask how the elements of a sample lie in memory.
+OF_MEMORY = {
+    *("_reshape_alias", "as_strided", "as_strided_copy", "as_strided_scatter"),
+    *("view.dtype", "view_as_complex", "view_as_complex_copy", "view_copy.dtype"),
+}
+
+
+def dtypes_to_test(op):
+    found = [dtype for dtype in DTYPES if dtype in dtypes_of(op)]
+    return found[:2] or [dtypes_of(op)[0]]
+
+
+def batches_of(op, dtype):
+    """Calls that differ in the values of their tensors only, so many at a time."""
+    streams = [SAMPLES[op.samples](Maker(f"{op.name}{number}", dtype)) for number in range(COUNT)]
+    for samples in islice(zip(*streams, strict=True), 15):
+        if op.name in OF_MEMORY and any(spec.layout != "plain" for spec in specs_in(samples[0])):
+            continue
+        calls = [(arguments_of(torch, list(each.args)), arguments_of(torch, each.kwargs)) for each in samples]
+        shapes = {tuple((each.shape, each.dtype) for each in tensors_in(torch, list(call))) for call in calls}
+        if len(shapes) == 1:
+            yield describe(samples[0]), calls
+
+
+def rebuilt(call, tensors):
+    """A call with other tensors in it."""
+    rest = iter(tensors)
+
+    def build(value):
+        if isinstance(value, torch.Tensor):
+            return next(rest)
+        if isinstance(value, (list, tuple)):
+            return type(value)([build(each) for each in value])
+        return {name: build(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+    args, kwargs = call
+    return build(args), build(kwargs)
+
+
+def patterns(op, tensors):
+    """Which tensors are batched, and where: all at the front, all at the end, each of them alone."""
+    yield [0] * len(tensors)
+    if op.name not in OF_MEMORY:
+        yield [tensor.ndim for tensor in tensors]
+    if len(tensors) > 1:
+        for place in range(len(tensors)):
+            yield [0 if place == other else None for other in range(len(tensors))]
+
+
+def flat(result):
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def looped(function, call, columns, in_dims):
+    """The results of a loop, stacked; the error of the first call that fails."""
+    results = []
+    for number in range(COUNT):
+        args, kwargs = rebuilt(call, [column[0 if dim is None else number] for column, dim in zip(columns, in_dims)])
+        found = outcome(function, args, kwargs)
+        if found.error is not None:
+            return found
+        results.append(flat(found.result))
+    if not all(isinstance(each, torch.Tensor) for each in results[0]) or len({len(each) for each in results}) > 1:
+        return None
+    if any(len({each.shape for each in column}) > 1 for column in zip(*results)):
+        return None
+    return outcome(lambda: [torch.stack(column) for column in zip(*results)], (), {})
+
+
+def batched(function, call, columns, in_dims):
+    def run(*tensors):
+        args, kwargs = rebuilt(call, tensors)
+        return flat(function(*args, **kwargs))
+
+    given = [column[0] if dim is None else torch.stack(column, dim) for column, dim in zip(columns, in_dims)]
+    return outcome(vmap(run, in_dims=tuple(in_dims)), given, {})
+
+
+def check(op, text, calls):
+    function = function_of(torch, op)
+    columns = list(zip(*[tensors_in(torch, list(call)) for call in calls]))
+    for in_dims in patterns(op, [column[0] for column in columns]):
+        expected = looped(function, calls[0], columns, in_dims)
+        if expected is None:
+            continue
+        found = batched(function, calls[0], columns, in_dims)
+        where = f"{text} in_dims={in_dims}"
+        if expected.error is not None:
+            assert found.error is not None, f"{where}: no error, expected {expected}"
+            continue
+        if found.error is not None and "boolean mask" in str(found.error):  # refused, as torch does
+            continue
+        assert found.error is None, f"{where}: {found}"
+        for left, right in zip(found.result, expected.result, strict=True):
+            problem = difference(left, right, tolerance=10, strides=False)
+            assert problem is None, f"{where}: {problem}"
+
+
+def vmapped_ops():
+    return [
+        op
+        for op in sampled_ops()
+        if op.name not in REFUSED
+        and "nondeterministic_seeded" not in op.tags
+        and any(argument.type.base == "Tensor" for argument in op.schema.inputs)
+        and not op.schema.arguments[0].is_written
+    ]
+
+
+@pytest.mark.parametrize("op", vmapped_ops(), ids=lambda op: op.name)
+def test_vmap_is_a_loop(op):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for dtype in dtypes_to_test(op):
+            for text, calls in batches_of(op, dtype):
+                check(op, f"{dtype} {text}", calls)
