@@ -1,6 +1,6 @@
 """Helpers for the parameters of a model."""
 
-from mindtorch.nn.utils import rnn
+from mindtorch.nn.utils import rnn, stateless
 from mindtorch.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from mindtorch.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
 
@@ -11,5 +11,6 @@ __all__ = [
     "get_total_norm",
     "parameters_to_vector",
     "rnn",
+    "stateless",
     "vector_to_parameters",
 ]

@@ -1,0 +1,114 @@
+"""Which tensors the function of a transform (`grad`, `vjp`, `jvp`) may write: those that it was given or has made.
+
+Others it has captured, and a write to them would be seen outside although derivatives know nothing of it.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+from weakref import ref
+
+from mindtorch import state
+from mindtorch.dispatch.registry import OpEntry
+from mindtorch.tensor import Tensor, make_objects_with
+
+_thread = state.thread
+_lock = Lock()
+_watching = 0  # how many transforms run, in all threads
+
+
+class TensorSet:
+    """Tensors, told apart by identity: equality of tensors is another thing.
+
+    They are known by their weak references, of which Python makes one for each tensor, and hands out the same again.
+    """
+
+    __slots__ = ("_references",)
+
+    def __init__(self, tensors: Iterable[Tensor] = ()) -> None:
+        self._references: dict[int, ref[Tensor]] = {}
+        for tensor in tensors:
+            self.add(tensor)
+
+    def add(self, tensor: Tensor) -> None:
+        reference = ref(tensor)
+        self._references[id(reference)] = reference
+
+    def __contains__(self, tensor: Tensor) -> bool:
+        return self.has(ref(tensor))
+
+    def has(self, reference: "ref[Tensor]") -> bool:
+        """Whether it is a reference to one of the tensors, which may be gone by now."""
+        return id(reference) in self._references
+
+
+class OwnTensors:
+    """The tensors of one run of a function. `depth`: how many transforms run then, this one included."""
+
+    __slots__ = ("given", "made", "depth", "outer")
+
+    def __init__(self, given: Iterable[Tensor], depth: int, outer: "OwnTensors | None") -> None:
+        self.given = TensorSet(given)
+        self.made = TensorSet()
+        self.depth = depth
+        self.outer = outer
+
+    def __contains__(self, tensor: Tensor) -> bool:
+        return tensor in self.made or tensor in self.given
+
+
+def depths_of(tensor: Tensor) -> list[int]:
+    """The depths of the transforms for whose functions a tensor was made, innermost first."""
+    own = _thread.own_tensors
+    while own is not None and tensor not in own:
+        own = own.outer
+    depths = []
+    while own is not None:
+        depths.append(own.depth)
+        own = own.outer
+    return depths
+
+
+@contextmanager
+def watching_writes(given: Iterable[Any]) -> Iterator[OwnTensors]:
+    """In this block, writing to a tensor is refused unless it is given or was made in the block."""
+    outer = _thread.own_tensors
+    tensors = [value for value in given if isinstance(value, Tensor)]
+    own = _thread.own_tensors = OwnTensors(tensors, _thread.transforms, outer)
+    _count(1)
+    state.count_thread_interceptor(1)
+    try:
+        yield own
+    finally:
+        state.count_thread_interceptor(-1)
+        _count(-1)
+        _thread.own_tensors = outer
+
+
+def _count(change: int) -> None:
+    global _watching
+    with _lock:
+        _watching += change
+        make_objects_with(_new_and_noted if _watching else object.__new__)
+
+
+def _new_and_noted(cls: type) -> Any:
+    made: Any = object.__new__(cls)
+    own = _thread.own_tensors
+    if own is not None and issubclass(cls, Tensor):
+        own.made.add(made)
+    return made
+
+
+def check_write(entry: OpEntry, target: Any) -> None:
+    """Refuse an in-place op that would write to a captured tensor or to a view of one."""
+    if not isinstance(target, Tensor):
+        return
+    base = target if target._base is None else target._base
+    if base not in _thread.own_tensors:
+        raise RuntimeError(
+            "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
+            f"(aten::{entry.name}) that would mutate a captured Tensor. This is not supported; please rewrite the "
+            "function being transformed to explicitly accept the mutated Tensor(s) as inputs."
+        )

@@ -1,0 +1,144 @@
+"""Levels: what keeps the derivatives of a transform apart from those of the transforms around it.
+
+Note [Levels of reverse mode]: there is one graph. A transform gives its function, instead of the inputs, aliases of
+them that begin at a `LevelInput`, asks for the gradients of these nodes only, and so never sees the derivatives of
+another level. Behind a `LevelInput` the graph goes on to where the input itself comes from: gradients of gradients, and
+those of the autograd around all transforms, follow from that.
+
+What a transform returns has to leave its level: `released` takes tensors out of the graph whose history ends in the
+inputs of levels that are over. If a history ends anywhere else, in the input of an outer level or in a leaf from
+outside that requires grad, it is kept, and the transform's own backward pass is recorded for the same reason
+(`reaches_outside`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mindtorch import state
+from mindtorch.autograd.graph import disable_saved_tensors_hooks
+from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.node_base import NodeBase
+from mindtorch.dispatch.captures import TensorSet, watching_writes
+from mindtorch.dispatch.tangents import set_tangent, tangent_of
+from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
+from mindtorch.pytree import tree_leaves
+from mindtorch.tensor import Tensor, autograd_meta, edge_to, twin_of
+
+_thread = state.thread
+
+_NO_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use "
+    "case."
+)
+
+
+class LevelInput(NodeBase):
+    """Where the graph of a level begins; the tensors that have it look like leaves."""
+
+    __slots__ = ("is_open",)
+
+    begins = True
+
+    def __init__(self, outer_edge: Any, alias: Any) -> None:
+        super().__init__((outer_edge,))
+        self.output_shape = alias._array.shape
+        self.output_dtype = alias._array.dtype
+        self.is_open = True
+
+    def apply(self, *grads: Any) -> tuple:
+        return grads
+
+
+class Level:
+    """The inputs of one run of a function, and what becomes of them."""
+
+    def __init__(self) -> None:
+        self.records_outside = _thread.grad_enabled
+        self._made = TensorSet()  # what the function has made
+        self._inputs: dict[int, tuple[Tensor, Tensor]] = {}  # id of the alias -> (alias, the tensor that was given)
+
+    def enter(self, tensor: Any) -> Any:
+        """The alias of an input that is to be differentiated with respect to."""
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
+        if not (tensor.is_floating_point() or tensor.is_complex()):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        outer_edge = edge_of(tensor) if self.records_outside else None
+        alias = _alias(tensor)
+        alias._edge = edge_to(LevelInput(outer_edge, alias))
+        autograd_meta(alias).requires_grad = True
+        self._inputs[id(alias)] = alias, tensor
+        return alias
+
+    def run(self, func: Callable, args: tuple, kwargs: dict) -> Any:
+        """Call the function, which may write to its arguments and to what it makes."""
+        with watching_writes(tree_leaves((args, kwargs))) as own:
+            self._made = own.made
+            return func(*args, **kwargs)
+
+    def close(self) -> None:
+        """From now on, histories that end in the inputs of this level lead nowhere."""
+        for alias, _ in self._inputs.values():
+            alias._edge[0].is_open = False
+
+    def released(self, tensor: Any) -> Any:
+        """A tensor that the function returned, as it is outside of the level."""
+        given = self._inputs.get(id(tensor))
+        if given is not None:
+            return given[1]
+        edge = edge_of(tensor)
+        if edge is None or (self.records_outside and self.reaches_outside((edge,))):
+            return tensor
+        return _alias(tensor)
+
+    def reaches_outside(self, edges: Iterable[Any]) -> bool:
+        """Whether a graph has an end outside: neither the input of a level that is over nor a leaf that the function
+        has made."""
+        waiting = [edge[0] for edge in edges if edge is not None]
+        seen = set(waiting)
+        while waiting:
+            node = waiting.pop()
+            if node.begins and self._is_outside(node):
+                return True
+            following = {edge[0] for edge in node.next_edges if edge is not None} - seen
+            seen |= following
+            waiting.extend(following)
+        return False
+
+    def _is_outside(self, node: Any) -> bool:
+        return node.is_open if type(node) is LevelInput else not self._made.has(node.leaf)
+
+
+def _alias(tensor: Tensor) -> Tensor:
+    """The same tensor outside of the graph, with its tangents."""
+    alias = ask_op("detach", tensor) if dispatching_arguments((tensor,)) else twin_of(tensor, tensor._array)
+    for number in range(_thread.dual_level + 1):
+        tangent = tangent_of(tensor, number)
+        if tangent is not None:
+            set_tangent(alias, tangent, number)
+    return alias
+
+
+@contextmanager
+def reverse_level() -> Iterator[Level]:
+    """A level of reverse mode: the function in it is recorded, whatever grad mode is outside."""
+    grad_enabled = _thread.grad_enabled
+    with disable_saved_tensors_hooks(_NO_HOOKS), running_transform():
+        level = Level()
+        state.set_grad_enabled(True)
+        try:
+            yield level
+        finally:
+            level.close()
+            state.set_grad_enabled(grad_enabled)
+
+
+@contextmanager
+def running_transform() -> Iterator[int]:
+    """Say that a transform runs in this thread; the number of transforms that do, this one included."""
+    _thread.transforms += 1
+    try:
+        yield _thread.transforms
+    finally:
+        _thread.transforms -= 1

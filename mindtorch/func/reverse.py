@@ -1,0 +1,145 @@
+"""Reverse mode as functions of functions: `vjp`, `grad`, `grad_and_value`."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch import state
+from mindtorch.autograd.engine import grad as autograd_grad
+from mindtorch.autograd.history import edge_of
+from mindtorch.dispatch import ops
+from mindtorch.func.arguments import Argnums, check_outputs, chosen, positions_of, replaced, split_aux
+from mindtorch.func.levels import Level, reverse_level
+from mindtorch.pytree import TreeSpec, tree_flatten, tree_map, treespec_pprint
+from mindtorch.tensor import Tensor
+
+_thread = state.thread
+
+
+def grad(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+    """A function that computes the gradient of `func`, which returns one number, with respect to some arguments."""
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        found, value = _grad_and_value(func, argnums, has_aux, args, kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return wrapper
+
+
+def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+    """A function that computes the gradient of `func` and its value."""
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return _grad_and_value(func, argnums, has_aux, args, kwargs)
+
+    return wrapper
+
+
+_GRAD = "grad_and_value(f)(*args)"
+
+
+def _grad_and_value(func: Callable, argnums: Any, has_aux: bool, args: tuple, kwargs: dict) -> tuple:
+    positions_of(argnums, len(args))  # refused before anything runs
+    with reverse_level() as level:
+        inputs, args = _entered(level, args, argnums)
+        output, aux = split_aux(level.run(func, args, kwargs), has_aux, _GRAD)
+        _check_scalar(output)
+        level.close()
+        flat_inputs, spec = tree_flatten(inputs)
+        found = _gradients(level, [output], flat_inputs, None, keep_graph=False, may_record=level.records_outside)
+        found = spec.unflatten(map(level.released, found))
+        output, aux = level.released(output), tree_map(level.released, aux) if has_aux else None
+    return found, ((output, aux) if has_aux else output)
+
+
+def _entered(level: Level, args: tuple, argnums: Any) -> tuple[Any, tuple]:
+    """The aliases of the inputs to differentiate with respect to, and all arguments with the aliases in their places.
+
+    Without argnums these are all.
+    """
+    if argnums is None:
+        inputs = tree_map(level.enter, args)
+        return inputs, inputs
+    inputs = tree_map(level.enter, chosen(args, argnums, as_tuple=False))
+    new = inputs if isinstance(argnums, tuple) else (inputs,)
+    return inputs, replaced(args, new, positions_of(argnums, len(args)))
+
+
+def _check_scalar(output: Any) -> None:
+    if not isinstance(output, Tensor):
+        raise RuntimeError(f"{_GRAD}: Expected f(*args) to return a Tensor, got {type(output)}")
+    if output.dim() != 0:
+        raise RuntimeError(
+            f"{_GRAD}: Expected f(*args) to return a scalar Tensor, got tensor with {output.dim()} dims. Maybe you "
+            "wanted to use the vjp or jacrev APIs instead?"
+        )
+
+
+def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
+    """The outputs of `func`, and a function from cotangents of these to their products with the Jacobian."""
+    return vjp_of_arguments(func, primals, None, has_aux)
+
+
+def vjp_of_arguments(func: Callable, primals: tuple, argnums: Any, has_aux: bool) -> tuple:
+    """`vjp` with respect to some of the arguments; None stands for all."""
+    with reverse_level() as level:
+        inputs, primals = _entered(level, primals, argnums)
+        output, aux = split_aux(level.run(func, primals, {}), has_aux, "vjp(f, *primals)")
+        outputs, spec = tree_flatten(output)
+        check_outputs(outputs, "vjp(f, *primals)")
+        level.close()
+        results = spec.unflatten(map(level.released, outputs))
+        aux = tree_map(level.released, aux) if has_aux else None
+        _check_differentiable(outputs)
+    products = functools.partial(_products, level, outputs, spec, inputs)
+    return (results, products, aux) if has_aux else (results, products)
+
+
+def _check_differentiable(outputs: Sequence[Tensor]) -> None:
+    for output in outputs:
+        if not (output.is_floating_point() or output.is_complex()):
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                f"{output.dtype}"
+            )
+
+
+def _products(
+    level: Level,
+    outputs: list[Tensor],
+    spec: TreeSpec,
+    inputs: Any,
+    cotangents: Any,
+    retain_graph: bool = True,
+    create_graph: bool | None = None,
+) -> Any:
+    """The products of cotangents with the Jacobian: what `vjp` returns, given the call that it is for."""
+    weights, own_spec = tree_flatten(cotangents)
+    if own_spec != spec:
+        raise RuntimeError(
+            "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+            f"cotangents: {treespec_pprint(own_spec)}, primal output: {treespec_pprint(spec)}"
+        )
+    flat_inputs, input_spec = tree_flatten(inputs)
+    may_record = _thread.grad_enabled if create_graph is None else create_graph
+    found = _gradients(level, outputs, flat_inputs, weights, retain_graph, may_record)
+    return input_spec.unflatten(map(level.released, found))
+
+
+def _gradients(
+    level: Level, outputs: list, inputs: list, weights: list | None, keep_graph: bool, may_record: bool
+) -> list[Tensor]:
+    """The gradients of some inputs of a level; zeros where there are none. Recorded only if somebody can ask for
+    more."""
+    pairs = [
+        (output, weight) for output, weight in zip(outputs, weights or [None] * len(outputs)) if output.requires_grad
+    ]
+    if not pairs:
+        return [ops.zeros_like(each) for each in inputs]
+    ends = [edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]
+    records = may_record and level.reaches_outside(ends)
+    used, used_weights = zip(*pairs, strict=True)
+    found = autograd_grad(used, inputs, used_weights, keep_graph or records, records, allow_unused=True)
+    return [ops.zeros_like(each) if one is None else one for one, each in zip(found, inputs, strict=True)]
