@@ -1,6 +1,11 @@
-"""`__torch_function__`: tensor subclasses and modes that take over calls."""
+"""`__torch_function__`: tensor subclasses and modes that take over calls.
 
-from collections.abc import Callable, Iterable
+Calls get here in two ways: from the public functions, methods and properties, as soon as somebody overrides anything
+(see mindtorch.overridable), and from generated functions that the program got hold of before that.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,6 +14,18 @@ from mindtorch.dispatch.namespace import public_function
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
+_waiting: list[Callable[[], None]] = []
+
+
+def when_first_used(action: Callable[[], None]) -> None:
+    """Run `action` before the first mode or class with `__torch_function__` is there."""
+    _waiting.append(action)
+
+
+def begin() -> None:
+    """To be called when there is a mode or a class that takes over calls."""
+    while _waiting:
+        _waiting.pop()()
 
 
 def disabled_torch_function(function: Callable, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
@@ -19,13 +36,28 @@ def disabled_torch_function(function: Callable, types: Any, args: tuple = (), kw
 
 @contextmanager
 def without_torch_function() -> Any:
-    """In this block tensor subclasses are treated as plain tensors."""
+    """In this block tensor subclasses are treated as plain tensors; modes still see calls."""
     before = _thread.torch_function
     _thread.torch_function = False
     try:
         yield
     finally:
         _thread.torch_function = before
+
+
+@contextmanager
+def without_torch_function_and_modes() -> Any:
+    """In this block nothing takes over calls."""
+    modes = _thread.function_modes
+    _thread.function_modes = ()
+    try:
+        with without_torch_function():
+            yield
+    finally:
+        _thread.function_modes = modes
+
+
+_PLAIN = frozenset((Tensor, int, float, bool, complex, str, type(None)))  # classes that take over nothing
 
 
 def takes_over(cls: type) -> bool:
@@ -37,67 +69,104 @@ def takes_over(cls: type) -> bool:
 
 def overriding_arguments(args: Iterable[Any]) -> list[Any]:
     """One argument of each class that takes over calls: subclasses first, otherwise in the order of the arguments."""
+    return in_order(_overriders(args)) if _thread.torch_function else []
+
+
+def _overriders(args: Iterable[Any]) -> list[Any]:
     found: list[Any] = []
-    for value in _leaves(args):
+    for value in args:
         cls = type(value)
-        if takes_over(cls) and all(type(other) is not cls for other in found):
+        if cls in _PLAIN:
+            continue
+        if isinstance(value, (tuple, list)):
+            found += _overriders(value)
+        elif takes_over(cls):
+            found.append(value)
+    return found
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """One value of each class: subclasses first, otherwise in their order."""
+    found: list[Any] = []
+    for value in values:
+        cls = type(value)
+        if all(type(other) is not cls for other in found):
             before = (place for place, other in enumerate(found) if issubclass(cls, type(other)))
             found.insert(next(before, len(found)), value)
     return found
 
 
-def _leaves(args: Iterable[Any]) -> Iterable[Any]:
-    for value in args:
-        if isinstance(value, (tuple, list)):
-            yield from _leaves(value)
-        else:
-            yield value
-
-
 def has_torch_function(args: Iterable[Any]) -> bool:
     """Whether a call with these arguments goes to a `__torch_function__`."""
-    return _thread.torch_function and (bool(_thread.function_modes) or bool(overriding_arguments(args)))
+    if _thread.function_modes:
+        return True
+    return _thread.torch_function and bool(_overriders(args))
 
 
 def handle_torch_function(function: Callable, overriders: list[Any], args: tuple, kwargs: dict) -> Any:
-    """Ask the innermost mode, then the classes of the arguments, until one of them answers."""
+    """Take over a call of a generated function, whose arguments are as its code passes them on."""
     defaults = function.__kwdefaults__ or {}
     kwargs = {name: value for name, value in kwargs.items() if name not in defaults or value is not defaults[name]}
     function = public_function(function)
+    answer = ask(function, overriders, args, kwargs)
+    if answer is NotImplemented:
+        raise nobody_answers(f"torch.{function.__name__}", overriders)
+    return answer
+
+
+def ask(function: Callable, overriders: Sequence[Any], args: tuple, kwargs: dict | None) -> Any:
+    """Ask the innermost mode, then the classes of the arguments, until one of them answers.
+
+    `None` for the keywords: as torch, where it is written in C, they are not passed if there are none.
+    """
     types = tuple(type(value) for value in overriders)
+    given = (function, types, args) if kwargs is None else (function, types, args, kwargs)
     modes = _thread.function_modes
     if modes:
         _thread.function_modes = modes[:-1]
         try:
-            result = modes[-1].__torch_function__(function, types, args, kwargs)
+            answer = modes[-1].__torch_function__(*given)
         finally:
             _thread.function_modes = modes
-        if result is not NotImplemented:
-            return result
+        if answer is not NotImplemented:
+            return answer
     for value in overriders:
-        result = value.__torch_function__(function, types, args, kwargs)
-        if result is not NotImplemented:
-            return result
-    raise _nobody_answers(function, types, modes)
+        answer = value.__torch_function__(*given)
+        if answer is not NotImplemented:
+            return answer
+    return NotImplemented
 
 
-def _nobody_answers(function: Callable, types: tuple, modes: tuple) -> TypeError:
+def nobody_answers(name: str, overriders: Sequence[Any]) -> TypeError:
+    modes = _thread.function_modes
     lines = [f"  - mode object {modes[-1]}"] if modes else []
-    lines += [f"  - tensor subclass {cls}" for cls in types]
+    lines += [f"  - tensor subclass {type(value)}" for value in overriders]
     return TypeError(
-        f"Multiple dispatch failed for 'torch.{function.__name__}'; all __torch_function__ handlers returned "
+        f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned "
         "NotImplemented:\n\n" + "\n".join(lines) + "\n\nFor more information, try re-running with "
         "TORCH_LOGS=not_implemented"
     )
 
 
+def no_implementation(name: str, overriders: Sequence[Any]) -> TypeError:
+    """The same, of what torch has written in Python."""
+    modes = _thread.function_modes
+    mode = f" nor in mode {modes[-1]}" if modes else ""
+    types = [type(value) for value in overriders]
+    return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {types}{mode}")
+
+
 class TorchFunctionMode:
-    """A context manager that sees all calls of a block in its `__torch_function__`."""
+    """A context manager that sees all calls of a block in its `__torch_function__`.
+
+    While that runs, calls go to the mode around it.
+    """
 
     def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
         raise NotImplementedError
 
-    def __enter__(self) -> "TorchFunctionMode":
+    def __enter__(self) -> Any:
+        begin()
         _thread.function_modes += (self,)
         state.count_thread_interceptor(1)
         return self
@@ -105,3 +174,17 @@ class TorchFunctionMode:
     def __exit__(self, *exc_info: object) -> None:
         _thread.function_modes = _thread.function_modes[:-1]
         state.count_thread_interceptor(-1)
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> "TorchFunctionMode":
+        """What was once needed to make a mode."""
+        message = "`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`"
+        warnings.warn(message, UserWarning, stacklevel=2)
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """The mode that only calls."""
+
+    def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))

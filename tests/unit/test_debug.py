@@ -1,0 +1,112 @@
+"""MINDTORCH_DEBUG=1 finds kernels that do not do what the schema of their op says."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mindtorch as torch
+from mindtorch import state
+from mindtorch.dispatch import debug
+from mindtorch.dispatch.registry import kernel_table, register_kernel
+
+
+@pytest.fixture
+def checking(monkeypatch):
+    monkeypatch.setattr(debug, "ON", True)
+    state.count_interceptor(1)
+    yield
+    state.count_interceptor(-1)
+
+
+@pytest.fixture
+def plant():
+    """Registers a faulty kernel for the time of a test."""
+    planted = []
+
+    def put(op, kernel):
+        planted.append((op, dict(kernel_table(op))))
+        register_kernel("CPU", op, kernel)
+
+    yield put
+    for op, kernels in planted:
+        kernel_table(op).clear()
+        dict.update(kernel_table(op), kernels)
+
+
+def returns_its_input(input, out=None):
+    return input
+
+
+def copies(input, dim, index):
+    return input[index].copy()
+
+
+def memory_twice(input, dim, keepdim, out=None):
+    return (values := np.zeros(3)), values.view(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel", "call", "message"),
+    [
+        ("exp", returns_its_input, "x.exp()", r"aten::exp is no view op, and its result shares memory with an input"),
+        ("select.int", copies, "x[0]", r"aten::select.int is a view op and returned memory of its own, of shape"),
+        ("max.dim", memory_twice, "y.max(0)", r"aten::max.dim is no view op, and its result shares memory"),
+    ],
+    ids=["shared", "copied", "shared among results"],
+)
+def test_a_faulty_kernel(checking, plant, op, kernel, call, message):
+    plant(op, kernel)
+    with pytest.raises(debug.KernelError, match=message) as caught:
+        eval(call, {"x": torch.ones(2, 3), "y": torch.ones(2, 3)})
+    assert f"(schema: aten::{op}(" in str(caught.value)
+
+
+def test_the_rules_one_by_one():
+    """Rules that no kernel can break, because the generated functions see to them."""
+    x, other = torch.ones(2), torch.ones(2)
+    cases = [
+        ("mul_", lambda input, other: input, (x, x), "left its version at 0"),
+        ("mul_", lambda input, other: (input.add_(1), other)[1], (x, other), "must return the tensors that it has"),
+        ("exp", lambda input: (input.add_(1), torch.zeros(2))[1], (torch.ones(2),), "raised the version of an input"),
+    ]
+    for base, run, args, message in cases:
+        packet = getattr(torch.ops.aten, base)
+        overload = next(iter(packet._overloads.values()))
+        run.op = overload._entry
+        with pytest.raises(debug.KernelError, match=message):
+            debug.checked(lambda function, args, kwargs: function(*args, **kwargs), run, args, {})
+
+
+def test_a_node_for_another_result():
+    x = torch.ones(2, requires_grad=True)
+
+    def run(function, args, kwargs):
+        result = torch.exp(*args)
+        result.grad_fn.output_shape = (3,)
+        return result
+
+    with pytest.raises(
+        debug.KernelError, match=r"has a result like \(2,\) torch.float32, and a node for \(3,\) float32"
+    ):
+        debug.checked(run, torch.exp, (x,), {})
+
+
+def test_correct_programs_pass(checking):
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    y = (x * 2).add_(1)
+    y[0].mul_(2)
+    torch.add(torch.ones(2), 1, out=torch.empty(2))
+    (y.t() @ y).sum().backward()
+    assert x.grad.shape == (2, 3)
+
+
+def test_the_environment_switches_it_on():
+    program = "from mindtorch.dispatch import debug; import mindtorch; mindtorch.ones(2) + 1; print(debug.ON)"
+    for value in ("1", "0"):
+        environment = dict(os.environ, MINDTORCH_DEBUG=value, PYTHONPATH=":".join(sys.path))
+        command = [sys.executable, "-c", program]
+        run = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+        assert run.stdout.strip() == str(value == "1")
