@@ -1,19 +1,23 @@
 """`Function`: ops whose forward and backward are written in Python by the user."""
 
-import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import errors, state
+from mindtorch.autograd.execution import running
+from mindtorch.autograd.function_gradients import gradients_of_tensors
+from mindtorch.autograd.function_jvp import apply_jvp, role_of
 from mindtorch.autograd.function_outputs import connect_outputs
-from mindtorch.autograd.history import edge_of, mark_written, set_history
+from mindtorch.autograd.function_vmap import check_has_rule, forward_of_samples
+from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node import as_saved_tensor
 from mindtorch.autograd.node_base import NodeBase, second_backward
+from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
 from mindtorch.autograd.saved_tensor import save, save_output, unpack
 from mindtorch.dispatch import anomaly, ops
-from mindtorch.dispatch.forward_ad import set_tangent, tangent_of, without_forward_ad
+from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.tensor import Tensor
 
@@ -54,7 +58,19 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value: bool) -> None:
         """Whether `backward` gets zeros, rather than None, for outputs that received no gradient."""
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
+            )
         self._materialize = value
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
+            "calls to `set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
 
 
 class BackwardFunction(FunctionCtx, NodeBase):
@@ -62,6 +78,7 @@ class BackwardFunction(FunctionCtx, NodeBase):
     `<Function>Backward`."""
 
     _forward_cls: Any = None
+    several = True
     _takes_tensor: tuple[bool, ...] = ()  # which arguments of forward were tensors
 
     def apply(self, *grads: Any) -> tuple:
@@ -73,34 +90,12 @@ class BackwardFunction(FunctionCtx, NodeBase):
             )
         formula = function.backward if function.vjp is Function.vjp else function.vjp
         if self._materialize:
-            grads = tuple(map(_materialized, grads, self.input_metadata))
+            grads = tuple(map(_materialized, grads, self.outputs))
         results = formula(self, *grads)
-        return self._gradients_of_tensors(results if isinstance(results, tuple) else (results,))
+        return gradients_of_tensors(self, results if isinstance(results, tuple) else (results,))
 
     def __call__(self, *grads: Any) -> Any:
         raise TypeError(f"'{self.name()}' object is not callable")
-
-    def _gradients_of_tensors(self, results: tuple) -> tuple:
-        """What `backward` returned, checked, and without the Nones for arguments that are no tensors."""
-        expected = len(self._takes_tensor)
-        if len(results) > expected and all(each is None for each in results[expected:]):
-            results = results[:expected]
-        if len(results) != expected:
-            raise RuntimeError(
-                f"function {self.name()} returned an incorrect number of gradients (expected {expected}, "
-                f"got {len(results)})"
-            )
-        for position, (grad, takes_tensor) in enumerate(zip(results, self._takes_tensor, strict=True)):
-            if grad is None:
-                continue
-            if not takes_tensor:
-                raise RuntimeError(
-                    f"function {self.name()} returned a gradient different than None at position {position + 1}, but "
-                    "the corresponding forward input was not a Variable"
-                )
-            if not isinstance(grad, Tensor):
-                raise RuntimeError(f"expected Variable or None (got {errors.type_name(grad)})")
-        return tuple(grad for grad, takes_tensor in zip(results, self._takes_tensor, strict=True) if takes_tensor)
 
     @property
     def saved_tensors(self) -> tuple:
@@ -111,6 +106,11 @@ class BackwardFunction(FunctionCtx, NodeBase):
         return tuple(None if saved is None else unpack(saved, self) for saved in self.kept)
 
     @property
+    def saved_variables(self) -> tuple:
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    @property
     def _raw_saved_tensors(self) -> tuple:
         if self.kept is None:
             raise second_backward()
@@ -118,7 +118,9 @@ class BackwardFunction(FunctionCtx, NodeBase):
         return self.kept
 
     def maybe_clear_saved_tensors(self) -> None:
-        self.kept = None
+        """Give the saved tensors up before `backward` is done, if the pass does so afterwards anyway."""
+        if running.task is not None and not running.task.keep_graph:
+            self.kept = None
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
@@ -190,13 +192,27 @@ class Function(metaclass=FunctionMeta):
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
+    generate_vmap_rule = False  # whether `forward` itself runs inside `vmap`, made of ops that can
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and record it."""
+        if _thread.transforms and not _has_setup_context(cls):
+            raise RuntimeError(_NEEDS_SETUP_CONTEXT)
+        if _thread.vmap_levels:
+            check_has_rule(cls, has_own=cls.vmap is not Function.vmap)
         args = _positional(cls, args, kwargs)
         tensors = [value for value in args if isinstance(value, Tensor)]
         edges = tuple([tensor._edge or edge_of(tensor) for tensor in tensors])
         ctx = cls._backward_cls(edges)
+        ctx.kept = ()
         ctx._takes_tensor = tuple(isinstance(value, Tensor) for value in args)
         ctx.needs_input_grad = tuple(isinstance(value, Tensor) and value.requires_grad for value in args)
         recorded = _thread.grad_enabled and any(edges)
@@ -205,13 +221,21 @@ class Function(metaclass=FunctionMeta):
         for tensor in ctx.dirty_tensors:
             _check_dirty(tensor, outputs)
             mark_written(tensor)
+        returned, marked, written = outputs, ctx.non_differentiable, ctx.dirty_tensors
         outputs = connect_outputs(ctx, ctx if recorded else None, tensors, outputs)
         _save(ctx, recorded)
         if _thread.dual_level >= 0 and _thread.forward_grad_enabled:
-            _apply_jvp(cls, ctx, args, outputs)
+            roles = [role_of(each, marked, written) for each in returned]
+            apply_jvp(cls, ctx, args, outputs, roles)
         if state.anomaly_enabled:
             anomaly.note_forward(outputs)
         return outputs if isinstance(output, tuple) else outputs[0]
+
+
+_NEEDS_SETUP_CONTEXT = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
+    "the setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+)
 
 
 def _positional(function: type[Function], args: tuple, kwargs: dict) -> tuple:
@@ -242,9 +266,8 @@ def _run_forward(function: type[Function], ctx: BackwardFunction, args: tuple) -
         with without_forward_ad():
             if not _has_setup_context(function):
                 return function.forward(ctx, *args)
-            output = function.forward(*args)
-            if function.setup_context(ctx, args, output) is not None:
-                raise RuntimeError("setup_context must return None")
+            output = function.forward(*args) if function.vmap is Function.vmap else forward_of_samples(function, args)
+            function.setup_context(ctx, args, output)
             return output
     finally:
         state.set_grad_enabled(grad_enabled)
@@ -280,66 +303,15 @@ def _saved(ctx: BackwardFunction, tensor: Any) -> Any:
     return save_output(ctx, tensor) if edge is not None and edge[0] is ctx else save(tensor)
 
 
-def _apply_jvp(function: type[Function], ctx: BackwardFunction, args: tuple, outputs: Sequence[Any]) -> None:
-    """Give the outputs their tangents, if an input has one."""
-    tangents = [tangent_of(value) for value in args]
-    if all(tangent is None for tangent in tangents):
-        return
-    given = [_tangent_or_zeros(ctx, value, tangent) for value, tangent in zip(args, tangents, strict=True)]
-    with without_forward_ad():
-        results = function.jvp(ctx, *given)
-    results = results if isinstance(results, tuple) else (results,)
-    for output, tangent in zip(outputs, results, strict=True):
-        if isinstance(output, Tensor) and tangent is not None:
-            set_tangent(output, tangent)
+# -------------------- names that older programs use --------------------
 
 
-def _tangent_or_zeros(ctx: BackwardFunction, value: Any, tangent: Any) -> Any:
-    if tangent is None and isinstance(value, Tensor) and ctx._materialize:
-        return ops.zeros_like(value)
-    return tangent
+class InplaceFunction(Function):
+    """A Function that older programs derive from; it adds nothing."""
 
 
-# -------------------- once_differentiable --------------------
+class NestedIOFunction(Function):
+    """The same for Functions of nested lists of tensors; `Function` itself takes any argument."""
 
 
-class Error(NodeBase):
-    """A node that may not be reached."""
-
-    __slots__ = ("message",)
-
-    def __init__(self, next_edges: tuple, message: str) -> None:
-        super().__init__(next_edges)
-        self.message = message
-
-    def apply(self, *grads: Any) -> tuple:
-        raise RuntimeError(self.message)
-
-
-def once_differentiable(function: Callable) -> Callable:
-    """Decorator for a `backward` whose own derivative would be wrong: asking for it is an error."""
-
-    @functools.wraps(function)
-    def unrecorded(ctx: Any, *args: Any) -> Any:
-        grad_enabled = _thread.grad_enabled
-        state.set_grad_enabled(False)
-        try:
-            outputs = function(ctx, *args)
-        finally:
-            state.set_grad_enabled(grad_enabled)
-        if not grad_enabled or not any(isinstance(arg, Tensor) and arg.requires_grad for arg in args):
-            return outputs
-        return tuple(map(_guarded, outputs if isinstance(outputs, tuple) else (outputs,)))
-
-    return unrecorded
-
-
-def _guarded(tensor: Any) -> Any:
-    """The tensor as the output of a node that raises."""
-    if tensor is None:
-        return None
-    source = tensor.detach().requires_grad_()
-    message = "trying to differentiate twice a function that was marked with @once_differentiable"
-    guarded = tensor.detach()
-    set_history(guarded, Error((edge_of(source),), message))
-    return guarded
+BackwardCFunction = BackwardFunction

@@ -6,18 +6,19 @@ from typing import Any
 
 from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, check_inplace, rebase, set_history
 from mindtorch.autograd_meta import MULTI_OUTPUT
-from mindtorch.tensor import Tensor, alias_of, share_version, view_of
+from mindtorch.tensor import Tensor, alias_of, set_outputs, share_version, view_of
 
 
 def connect_outputs(ctx: Any, node: Any, inputs: Sequence[Tensor], outputs: Sequence[Any]) -> tuple:
     """The outputs as `apply` returns them; `node` is None when nothing is recorded."""
+    if node is not None:
+        set_outputs(node, [_metadata_of(output) for output in outputs])
     tensors = [output for output in outputs if isinstance(output, Tensor)]
     results = [
         _connect(ctx, node, inputs, output, position, len(tensors)) if isinstance(output, Tensor) else output
         for position, output in enumerate(outputs)
     ]
     if node is not None:
-        node.input_metadata = [_metadata_of(result) for result in results]
         if sum(_belongs_to(result, node) for result in results) > 1:
             for result in results:
                 _forbid_writing(result, MULTI_OUTPUT)

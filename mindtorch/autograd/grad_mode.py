@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
@@ -11,10 +12,19 @@ _thread = state.thread
 F = TypeVar("F", bound=Callable)
 
 
+_DECORATED_CLASS = (
+    "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
+    "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method "
+    "and nothing else."
+)
+
+
 class ModeContext:
     """A context manager that also decorates functions, generator functions included."""
 
     def __call__(self, function: F) -> F:
+        if inspect.isclass(function):
+            warnings.warn(_DECORATED_CLASS, FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(function):
             return _decorate_generator(self._again, function)
         again = self._again
@@ -79,26 +89,38 @@ class PlainModeContext(ModeContext):
         return super().__new__(cls) if function is None else cls()(function)
 
 
+def is_grad_enabled() -> bool:
+    """Grad mode as the program has set it. A `__torch_dispatch__` sees it, too, though nothing is recorded there."""
+    return _thread.grad_above if _thread.below_autograd else _thread.grad_enabled
+
+
+def _set_grad_mode(enabled: bool) -> None:
+    if _thread.below_autograd:
+        _thread.grad_above = enabled
+    else:
+        state.set_grad_enabled(enabled)
+
+
 class no_grad(PlainModeContext):
     """Switch the recording of graphs off."""
 
     def __enter__(self) -> None:
-        self.previous = _thread.grad_enabled
-        state.set_grad_enabled(False)
+        self.previous = is_grad_enabled()
+        _set_grad_mode(False)
 
     def __exit__(self, *exception: Any) -> None:
-        state.set_grad_enabled(self.previous)
+        _set_grad_mode(self.previous)
 
 
 class enable_grad(PlainModeContext):
     """Switch the recording of graphs on, inside no_grad or set_grad_enabled(False)."""
 
     def __enter__(self) -> None:
-        self.previous = _thread.grad_enabled
-        state.set_grad_enabled(True)
+        self.previous = is_grad_enabled()
+        _set_grad_mode(True)
 
     def __exit__(self, *exception: Any) -> None:
-        state.set_grad_enabled(self.previous)
+        _set_grad_mode(self.previous)
 
 
 class set_grad_enabled(ModeContext):
@@ -107,22 +129,22 @@ class set_grad_enabled(ModeContext):
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise errors.argument_type("set_grad_enabled", "enabled", 1, "bool", mode)
-        self.previous = _thread.grad_enabled
+        self.previous = is_grad_enabled()
         self.mode = mode
-        state.set_grad_enabled(mode)
+        _set_grad_mode(mode)
 
     def __call__(self, function: F) -> F:
-        state.set_grad_enabled(self.previous)  # as a decorator it is about the function only
+        _set_grad_mode(self.previous)  # as a decorator it is about the function only
         return super().__call__(function)
 
     def _again(self) -> "set_grad_enabled":
         return type(self)(self.mode)
 
     def __enter__(self) -> None:
-        state.set_grad_enabled(self.mode)
+        _set_grad_mode(self.mode)
 
     def __exit__(self, *exception: Any) -> None:
-        state.set_grad_enabled(self.previous)
+        _set_grad_mode(self.previous)
 
     def __str__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -143,13 +165,13 @@ class inference_mode(ModeContext):
         return type(self)(self.mode)
 
     def __enter__(self) -> None:
-        self.previous = _thread.inference, _thread.grad_enabled
+        self.previous = _thread.inference, is_grad_enabled()
         _set_inference(self.mode)
-        state.set_grad_enabled(not self.mode)
+        _set_grad_mode(not self.mode)
 
     def __exit__(self, *exception: Any) -> None:
         inference, grad_enabled = self.previous
-        state.set_grad_enabled(grad_enabled)
+        _set_grad_mode(grad_enabled)
         _set_inference(inference)
 
 
@@ -177,8 +199,58 @@ class set_multithreading_enabled(ModeContext):
         _thread.multithreading_enabled = self.previous
 
 
-def is_grad_enabled() -> bool:
-    return _thread.grad_enabled
+class enforce_grad_layout_policy(ModeContext):
+    """Whether a first gradient with other strides than its leaf has is copied, and a stored one is warned of."""
+
+    def __init__(self, enable: bool = True) -> None:
+        if not isinstance(enable, bool):
+            raise errors.argument_type("set_grad_layout_enforcement_enabled", "enabled", 1, "bool", enable)
+        self.previous = _thread.grad_layout_enforced
+        self.mode = enable
+        _thread.grad_layout_enforced = enable
+
+    def __call__(self, function: F) -> F:
+        _thread.grad_layout_enforced = self.previous
+        return super().__call__(function)
+
+    def _again(self) -> "enforce_grad_layout_policy":
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: Any) -> None:
+        _thread.grad_layout_enforced = self.previous
+
+
+class _force_original_view_tracking(ModeContext):
+    """Whether a view whose base was written is always taken again by its own functions, never by strides."""
+
+    def __init__(self, mode: bool) -> None:
+        self.previous = _thread.view_replay
+        self.mode = mode
+        _thread.view_replay = mode
+
+    def __call__(self, function: F) -> F:
+        _thread.view_replay = self.previous
+        return super().__call__(function)
+
+    def _again(self) -> "_force_original_view_tracking":
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: Any) -> None:
+        _thread.view_replay = self.previous
+
+
+def is_multithreading_enabled() -> bool:
+    return _thread.multithreading_enabled
+
+
+def is_view_replay_enabled() -> bool:
+    return _thread.view_replay
 
 
 def is_inference_mode_enabled() -> bool:

@@ -1,20 +1,21 @@
 """Looking at the graph and changing what it keeps: `torch.autograd.graph`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mindtorch import state
 from mindtorch.autograd.engine import GradientEdge
 from mindtorch.autograd.execution import running
 from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.hooks import RemovableHandle
+from mindtorch.autograd.mutation import allow_mutation_on_saved_tensors
 from mindtorch.autograd.node_base import NodeBase as Node
-from mindtorch.autograd.saved_tensor import check_hooks
+from mindtorch.autograd.saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 from mindtorch.tensor import Tensor
 
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
@@ -23,75 +24,24 @@ __all__ = [
     "saved_tensors_hooks",
 ]
 
-_thread = state.thread
-
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The place in the graph to which gradients of the tensor go."""
     edge = edge_of(tensor)
     if edge is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(*edge)
+    return GradientEdge(*edge[:2])
 
 
 def increment_version(tensor: Any) -> None:
     """Tell autograd that a tensor (or each of several) was written in a way that it could not see."""
+    if not isinstance(tensor, (Tensor, Iterable)):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        mark_written(each)
-
-
-# -------------------- saved tensors --------------------
-
-
-class saved_tensors_hooks:
-    """In this block, graphs keep what `pack_hook(tensor)` returns, and `unpack_hook` of that is the tensor again."""
-
-    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        self.pack_hook = pack_hook
-        self.unpack_hook = unpack_hook
-
-    def __enter__(self) -> None:
-        if _thread.saved_tensor_hooks_disabled is not None:
-            raise RuntimeError(_thread.saved_tensor_hooks_disabled)
-        check_hooks("_push_saved_tensors_default_hooks", self.pack_hook, self.unpack_hook)
-        _thread.saved_tensor_hooks = (*_thread.saved_tensor_hooks, (self.pack_hook, self.unpack_hook))
-        state.count_interceptor(1)
-
-    def __exit__(self, *exception: Any) -> None:
-        _thread.saved_tensor_hooks = _thread.saved_tensor_hooks[:-1]
-        state.count_interceptor(-1)
-
-
-class save_on_cpu(saved_tensors_hooks):
-    """In this block, graphs keep their tensors on the CPU and bring them back for backward."""
-
-    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(_to_cpu, _to_device)
-
-
-def _to_cpu(tensor: Tensor) -> tuple:
-    return tensor.device, tensor.to("cpu")
-
-
-def _to_device(packed: tuple) -> Tensor:
-    device, tensor = packed
-    return tensor.to(device)
-
-
-class disable_saved_tensors_hooks:
-    """In this block, `saved_tensors_hooks` is an error with the given message."""
-
-    def __init__(self, error_message: str) -> None:
-        self.error_message = error_message
-
-    def __enter__(self) -> None:
-        if _thread.saved_tensor_hooks:
-            raise RuntimeError(self.error_message)
-        self.previous = _thread.saved_tensor_hooks_disabled
-        _thread.saved_tensor_hooks_disabled = self.error_message
-
-    def __exit__(self, *exception: Any) -> None:
-        _thread.saved_tensor_hooks_disabled = self.previous
+        if not isinstance(each, Tensor):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+        if not each.is_inference():
+            mark_written(each)
 
 
 # -------------------- a hook on several tensors --------------------

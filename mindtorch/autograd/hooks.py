@@ -94,7 +94,9 @@ def run_post_hooks(hooks: Iterable[Callable], results: tuple, grads: Sequence[An
 def run_post_accumulate_hooks(hooks: Iterable[Callable], tensor: Tensor) -> None:
     for hook in tuple(hooks):
         result = hook(tensor)
-        if result is not None:
+        if isinstance(result, Tensor) and result is not tensor:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        if not (result is None or result is tensor):
             raise TypeError(f"expected Variable, but hook returned '{errors.type_name(result)}'")
 
 

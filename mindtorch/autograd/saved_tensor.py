@@ -17,8 +17,10 @@ import numpy as np
 from mindtorch import errors, state
 from mindtorch.autograd.history import become_leaf, edge_of
 from mindtorch.autograd.hooks import legacy_type
+from mindtorch.dispatch import torch_dispatch
+from mindtorch.dispatch.tangents import at_all_levels, holder_of
 from mindtorch.dtype import from_numpy_dtype
-from mindtorch.tensor import Tensor, WrappedNumber, alias_of, share_version, wrap
+from mindtorch.tensor import Tensor, WrappedNumber, alias_of, autograd_meta, edge_to, same_object, share_version, wrap
 
 _new = object.__new__
 _thread = state.thread
@@ -45,18 +47,34 @@ def save(tensor: Any) -> Any:
     return tensor if not version and type(tensor) is Tensor else (tensor, version)
 
 
+def save_copy(tensor: Any) -> Any:
+    """What to keep for an input that is about to be written. The copy is dual if the input is, at all levels: an op
+    itself looks at some of them only, but who unpacks the copy may look at others."""
+    if not state.interceptors:
+        return save(tensor.clone())
+    with at_all_levels():
+        return save(tensor.clone())
+
+
 def save_output(node: Any, tensor: Tensor) -> Any:
     """What to keep for an output of the node itself."""
     edge = tensor._edge or edge_of(tensor)
     if edge is None:
         return save(tensor)
-    if state.interceptors and _thread.saved_tensor_hooks:
+    if not state.interceptors:
+        saved = _new(SavedOutput)
+    elif _thread.saved_tensor_hooks:
         return _packed(tensor, edge if edge[0] is not node else (None, edge[1]))
+    elif _thread.dual_levels:
+        saved = _new(SavedDualOutput)
+        saved.tangents = holder_of(tensor)
+    else:
+        saved = _new(SavedOutput)
     counter = tensor._version_counter
     if counter is None:
         tensor._version_counter = counter = [0]
-    saved = _new(SavedOutput)
     saved.array = tensor._array
+    saved.kind = tensor._kind
     saved.counter = counter
     saved.version = counter[0]
     saved.output_nr = edge[1]
@@ -84,20 +102,55 @@ def unpack(saved: Any, node: Any) -> Any:
 class SavedOutput:
     """An output of the node that keeps it, without the reference back to the node. `save_output` fills it."""
 
-    __slots__ = ("array", "counter", "version", "output_nr", "view_node")
+    __slots__ = ("array", "kind", "counter", "version", "output_nr", "view_node")
 
     def unpack(self, node: Any) -> Tensor:
         owner = (self.view_node and self.view_node()) or node
-        edge = (owner, self.output_nr)
+        edge = edge_to(owner, self.output_nr)
         if self.counter[0] != self.version:
             raise modified_in_place(self.array, edge, self.counter[0], self.version)
         return self.on_graph(edge)
 
     def on_graph(self, edge: tuple | None) -> Tensor:
-        tensor = wrap(self.array)
+        tensor = wrap(self.array, None, self.kind)
         tensor._version_counter = self.counter
         tensor._edge = edge
         return tensor
+
+
+class SavedDualOutput(SavedOutput):
+    """An output that was made while a level of forward AD was open, with the tangents that it has got since."""
+
+    __slots__ = ("tangents",)
+
+    def on_graph(self, edge: tuple | None) -> Tensor:
+        tensor = super().on_graph(edge)
+        autograd_meta(tensor).tangents = self.tangents
+        return tensor
+
+
+class SavedObject(SavedOutput):
+    """An output that a `__torch_dispatch__` gave: kept is a copy of the same class, outside of the graph."""
+
+    __slots__ = ("copy",)
+
+    def on_graph(self, edge: tuple | None) -> Tensor:
+        wanted = state.interceptors and torch_dispatch.is_wanted((self.copy,))
+        tensor = torch_dispatch.ask_op("detach", self.copy) if wanted else same_object(self.copy)
+        tensor._version_counter = self.counter
+        tensor._edge = edge
+        return tensor
+
+
+def as_object(held: Any, output: Tensor, copy: Tensor) -> Any:
+    """What to keep instead of a SavedOutput, if that is this output."""
+    if not isinstance(held, SavedOutput) or held.counter is not output._version_counter:
+        return held
+    saved = _new(SavedObject)
+    for name in SavedOutput.__slots__:
+        setattr(saved, name, getattr(held, name))
+    saved.copy = copy
+    return saved
 
 
 FREED = object()  # in place of what a node has kept and has given up
@@ -116,7 +169,7 @@ class SavedTensor:
 
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Keep what `pack_hook(tensor)` returns, and give `unpack_hook` of that when the tensor is needed."""
-        check_hooks("register_hooks", pack_hook, unpack_hook)
+        check_hooks("register_hooks", pack_hook, unpack_hook, "self: torch._C._autograd.SavedTensor, ")
         if self._held is FREED:
             raise _freed()
         if self._unpack_hook is not None:
@@ -126,7 +179,7 @@ class SavedTensor:
             )
         if self._held is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        held, self._held = self._held, None
+        held = self._held
         if isinstance(held, SavedOutput):
             tensor, edge = held.on_graph(None), (None, held.output_nr)
         elif isinstance(held, (Tensor, tuple)):
@@ -135,6 +188,7 @@ class SavedTensor:
         else:
             tensor, edge = wrap(np.asarray(held)), None
         self.pack(tensor, edge, pack_hook, unpack_hook)
+        self._held = None  # not before: a pack hook that fails changes nothing
 
     def pack(self, tensor: Tensor, edge: Any, pack_hook: Callable, unpack_hook: Callable) -> None:
         counter = share_version(tensor)
@@ -167,13 +221,14 @@ class SavedTensor:
 
     def _on_graph(self, data: Tensor, node: Any) -> Tensor:
         """The unpacked data in the place that the saved tensor had in the graph."""
-        owner, output_nr = self._edge
-        tensor = wrap(data._array)
+        owner, output_nr, *_ = self._edge
+        has_own_ops = type(data) is not Tensor and torch_dispatch.takes_over(type(data))
+        tensor = torch_dispatch.ask_op("detach", data) if has_own_ops else wrap(data._array)
         tensor._version_counter = share_version(data)
         if owner is not None and owner.accumulates:
             become_leaf(tensor, owner)
         else:
-            tensor._edge = (owner or node, output_nr)
+            tensor._edge = edge_to(owner or node, output_nr)
         return tensor
 
 
@@ -183,6 +238,8 @@ def _packed(tensor: Any, edge: Any) -> Any:
         return tensor._array
     if tensor.is_inference():
         raise _inference_saved()
+    if _thread.outcome is not None:
+        tensor = torch_dispatch.object_of(tensor)
     saved = SavedTensor(None)
     saved.pack(tensor, edge, *_thread.saved_tensor_hooks[-1])
     return saved
@@ -195,11 +252,11 @@ def _detached(tensor: Tensor) -> Tensor:
     return alias
 
 
-def check_hooks(function: str, pack_hook: Any, unpack_hook: Any) -> None:
+def check_hooks(function: str, pack_hook: Any, unpack_hook: Any, owner: str = "") -> None:
     if not (callable(pack_hook) and callable(unpack_hook)):
         raise TypeError(
             f"{function}(): incompatible function arguments. The following argument types are supported:\n"
-            "    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\n"
+            f"    1. ({owner}arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\n"
             f"Invoked with: {pack_hook!r}, {unpack_hook!r}"
         )
 

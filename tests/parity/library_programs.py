@@ -4,9 +4,9 @@ import re
 from itertools import count
 
 import numpy as np
-import pytest
 
 from tests.parity.programs import assert_same
+from tests.parity.programs import programs as checked_programs
 
 # What must differ: the list of torch's many backends, and where things are implemented.
 _DIFFERENCES = [
@@ -46,18 +46,8 @@ def compare(program, *args):
 
 
 def programs():
-    """A decorator for the programs of a module, and the test that compares each of them."""
-    collected = []
-
-    def program(function):
-        collected.append(pytest.param(function, id=function.__name__))
-        return function
-
-    @pytest.mark.parametrize("program", collected)
-    def test_program(program):
-        compare(program)
-
-    return program, test_program
+    """A decorator for the programs of a module, which get a namespace, and the test that compares each of them."""
+    return checked_programs(compare)
 
 
 # -------------------- an op to try things with --------------------

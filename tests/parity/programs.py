@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 import mindtorch
@@ -66,3 +67,18 @@ def outcome(program: Callable, T: Any) -> tuple:
 def assert_same(program: Callable) -> None:
     own, expected = outcome(program, mindtorch), outcome(program, torch)
     assert own == expected, f"\nmindtorch: {own}\ntorch:     {expected}"
+
+
+def programs(check: Callable = assert_same) -> tuple[Callable, Callable]:
+    """A decorator for the programs of a module, and the test that checks each of them."""
+    collected = []
+
+    def program(function: Callable) -> Callable:
+        collected.append(pytest.param(function, id=function.__name__))
+        return function
+
+    @pytest.mark.parametrize("program", collected)
+    def test_program(program: Callable) -> None:
+        check(program)
+
+    return program, test_program

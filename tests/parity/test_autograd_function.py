@@ -2,19 +2,9 @@
 
 import pytest
 
-from tests.parity.programs import assert_same, sample
+from tests.parity.programs import assert_same, programs, sample
 
-PROGRAMS = []
-
-
-def program(function):
-    PROGRAMS.append(pytest.param(function, id=function.__name__))
-    return function
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_program(program):
-    assert_same(program)
+program, test_program = programs()
 
 
 def call(T, forward, backward, *args):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from mindtorch.autograd import accumulate_grad
 from mindtorch.autograd.accumulate_grad import clone_obey_contract, is_stealable, obeys_layout_contract
 from mindtorch.tensor import wrap
 
@@ -113,11 +114,23 @@ class TestLaterGradients:
         (x * 3).sum().backward()
         assert x.grad is first and first._version == version + 1 and first.tolist() == [5, 5, 5]
 
-    def test_the_layout_of_the_stored_one_stays(self):
+    def test_the_layout_of_the_stored_one_stays(self, monkeypatch):
+        monkeypatch.setattr(accumulate_grad, "_has_warned", False)
         x = leaf(np.ones((2, 3)))
         x.grad = torch.ones(3, 2).t()
-        (x * 2).sum().backward()
+        with torch.autograd.enforce_grad_layout_policy(False):
+            (x * 2).sum().backward()
+        with pytest.warns(UserWarning, match=r"do not obey the gradient layout contract(.|\n)*param.*\[3, 1\]"):
+            (x * 2).sum().backward()
+        (x * 2).sum().backward()  # it is said once
         assert x.grad.stride() == (1, 2)
+
+    def test_without_the_contract_the_first_one_is_taken_as_it_is(self):
+        x, y = leaf(np.ones((2, 3))), leaf(np.ones((2, 3)))
+        (x * 2).backward(torch.ones(3, 2).t())
+        with torch.autograd.enforce_grad_layout_policy(False):
+            (y * 2).backward(torch.ones(3, 2).t())
+        assert x.grad.stride() == (3, 1) and y.grad.stride() == (1, 2)
 
     @pytest.mark.filterwarnings("ignore:Using backward")
     def test_out_of_place_when_recorded(self):

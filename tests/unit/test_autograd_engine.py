@@ -9,6 +9,7 @@ import pytest
 import mindtorch as torch
 from mindtorch.autograd.execution import Pass, queue_callback
 from mindtorch.autograd.graph import Node, get_gradient_edge
+from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.node import Node as GeneratedNode
 
 
@@ -180,8 +181,8 @@ class TestRestrictedPasses:
                 return None, (1 / 0 if node.needs(0) else grad)
 
         x, y = leaf(1), leaf(1)
-        node = Refuses((get_gradient_edge(x)[:2], get_gradient_edge(y)[:2]))
-        node.input_metadata = ((1,), y._array.dtype)
+        node = Refuses((edge_of(x), edge_of(y)))
+        node.output_shape, node.output_dtype = (1,), y._array.dtype
         edge = torch.autograd.graph.GradientEdge(node, 0)
         assert torch.autograd.grad(edge, y, torch.ones(1), retain_graph=True)[0].tolist() == [1]
         with pytest.raises(ZeroDivisionError):

@@ -106,10 +106,6 @@ class TestSetupContext:
         with pytest.raises(TypeError, match="got an unexpected keyword argument 'other'"):
             function.apply(x, other=1)
 
-    def test_must_return_nothing(self):
-        with pytest.raises(RuntimeError, match="setup_context must return None"):
-            make(lambda x: x * 1, setup_context=lambda ctx, inputs, output: 1).apply(leaf(1))
-
 
 class TestContext:
     def test_save_for_backward_takes_tensors(self):

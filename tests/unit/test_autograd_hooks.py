@@ -277,3 +277,20 @@ class TestHandles:
         other = pickle.loads(pickle.dumps(handle))
         assert other.id == handle.id and RemovableHandle(hooks).id > other.id
         assert copy.deepcopy(handle).id == handle.id
+
+
+def test_a_sequence_number_that_is_set_does_not_change_the_order():
+    x = torch.tensor(2.0).requires_grad_()
+    y = x * x
+    z = y * x
+    y.grad_fn._set_sequence_nr(z.grad_fn._sequence_nr() + 10)
+    z.backward()
+    assert x.grad.item() == 12 and y.grad_fn._sequence_nr() == z.grad_fn._sequence_nr() + 10
+
+
+def test_a_leaf_that_has_become_a_result():
+    x, y = torch.ones(2).requires_grad_(), torch.ones(2).requires_grad_()
+    z = x * 2
+    x.detach_().mul_(y)
+    with pytest.raises(RuntimeError, match="leaf variable has been moved into the graph interior"):
+        z.sum().backward()

@@ -1,11 +1,13 @@
 """Grad mode, inference mode and anomaly mode."""
 
 import threading
+import time
 import warnings
 
 import pytest
 
 import mindtorch as torch
+from mindtorch import state
 
 
 def leaf(*numbers):
@@ -194,3 +196,49 @@ class TestAnomalyMode:
             y.add_(1)
             with pytest.raises(RuntimeError, match="Hint: the backtrace further above shows the operation that failed"):
                 y.backward()
+
+
+class TestThreadsThatEnd:
+    """What a thread has switched for itself is not counted any longer when it is gone, whatever it left switched."""
+
+    @pytest.mark.parametrize("switch", [torch.no_grad, torch.inference_mode, lambda: torch.set_grad_enabled(False)])
+    def test_within_a_block(self, switch):
+        before = state.grad_everywhere, state.interceptors
+
+        def work():
+            switch().__enter__()
+            during.append(state.grad_everywhere)
+
+        during = []
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        deadline = time.monotonic() + 5  # a thread's own data goes a moment after it is joined
+        while (state.grad_everywhere, state.interceptors) != before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert during == [False] and (state.grad_everywhere, state.interceptors) == before
+
+    def test_after_a_block(self):
+        def work():
+            with torch.no_grad():
+                pass
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        del thread
+        assert state.grad_everywhere
+
+
+class TestViewReplay:
+    def test_views_are_taken_again_by_their_functions(self):
+        names = []
+        for replays in (False, True):
+            with torch.autograd._force_original_view_tracking(replays):
+                assert torch.autograd.is_view_replay_enabled() == replays
+                x = torch.ones(2, 3).requires_grad_()
+                y = x * 1
+                view = y[1]
+                y.mul_(2)
+                names.append(view.grad_fn.name())
+        assert names == ["AsStridedBackward0", "SelectBackward0"]

@@ -224,3 +224,15 @@ class TestDefaultHooks:
             y = x * x
         y.backward()
         assert x.grad.tolist() == [6]
+
+
+def test_a_pack_hook_that_fails_changes_nothing():
+    def fail(tensor):
+        raise ValueError("stop")
+
+    x = torch.tensor([1.0, 2.0]).requires_grad_()
+    y = x.exp()
+    with pytest.raises(ValueError, match="stop"):
+        y.grad_fn._raw_saved_result.register_hooks(fail, fail)
+    y.sum().backward()
+    assert x.grad.tolist() == y.tolist()

@@ -207,9 +207,10 @@ class TestForbiddenWrites:
 class TestFlags:
     def test_edges(self):
         x, constant = leaf(1), torch.ones(1)
-        node, output_nr = edge_of(x)
+        node, output_nr, shape, dtype = edge_of(x)
         assert node.accumulates and output_nr == 0 and edge_of(constant) is None
-        assert edges_of([x, None, constant]) == ((node, 0), None, None)
+        assert (shape, dtype) == ((1,), x._array.dtype)
+        assert edges_of([x, None, constant]) == (edge_of(x), None, None)
 
     def test_requires_grad(self):
         x = torch.ones(2)

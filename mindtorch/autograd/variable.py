@@ -1,0 +1,35 @@
+"""`Variable`: what a tensor with a gradient was in old programs. Now it is another name of the tensor."""
+
+import warnings
+from typing import Any
+
+from mindtorch import errors
+from mindtorch.autograd.tensor_methods import ExecutionEngine
+from mindtorch.creation import tensor
+from mindtorch.tensor import Tensor, alias_of, autograd_meta
+
+
+class VariableMeta(type):
+    """Makes every tensor an instance of `Variable`."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """`Variable(data)` is a tensor on the memory of another one, outside of its graph."""
+
+    _execution_engine = ExecutionEngine()
+
+    def __new__(
+        cls, data: Any = None, requires_grad: bool = False, volatile: Any = None, *, name: str | None = None
+    ) -> Any:
+        if volatile:
+            message = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
+            warnings.warn(message, UserWarning, stacklevel=2)
+        if not (data is None or isinstance(data, Tensor)):
+            raise TypeError(f"Variable data has to be a tensor, but got {errors.type_name(data)}")
+        variable: Any = tensor([]) if data is None else alias_of(data)
+        if name is not None:
+            autograd_meta(variable).name = name
+        return variable.requires_grad_(requires_grad)
