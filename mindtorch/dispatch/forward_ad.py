@@ -1,80 +1,75 @@
 """Forward AD: the tangents of an op's outputs from those of its inputs.
 
-A tensor's tangent lives in its autograd fields, by level. While an op's forward formula runs, forward AD is off for the
-thread: formulas see primal values, and one level cannot leak into another.
-
 The generated formula of an op is called as `jvp(result, arguments, tangents)`. `arguments` are the op's arguments in
-the order of the schema; `tangents` has the same length, with the tangent of every tensor argument (a list of them for a
-list), zeros where a tensor has none, and None for all other arguments. It returns the tangent of the result, a tuple
-for several.
+the order of the schema; `tangents` has the same length, with the tangent of every tensor argument (of a list, a list of
+them) and None for one without and for all other arguments. It returns the tangent of the result, a tuple for several.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from mindtorch import state
-from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry
-from mindtorch.tensor import Tensor, autograd_meta
+from mindtorch.dispatch.tangents import inside_of, set_tangent, tangent_of, write_tangent, zeros_for
+from mindtorch.promotion import promote_types
+from mindtorch.tensor import Tensor
 
 _thread = state.thread
 
-_NO_FORMULA = (
-    "Trying to use forward AD with {} that does not support it because it has not been implemented yet.\n"
-    "Please file an issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so "
-    "that we can prioritize its implementation or submit a PR adding the implementation to derivatives.yaml"
-)
 
-
-def tangent_of(tensor: Any) -> Tensor | None:
-    """The tensor's tangent at the innermost level."""
-    if not isinstance(tensor, Tensor) or tensor._meta is None or tensor._meta.tangents is None:
-        return None
-    return tensor._meta.tangents.get(_thread.dual_level)
-
-
-def set_tangent(tensor: Tensor, tangent: Tensor) -> None:
-    """Give the tensor a tangent at the innermost level."""
-    meta = autograd_meta(tensor)
-    if meta.tangents is None:
-        meta.tangents = {}
-    meta.tangents[_thread.dual_level] = tangent
-
-
-def has_tangents(args: Iterable[Any]) -> bool:
-    """Whether a tensor among the arguments, or in a list among them, has a tangent."""
-    return any(
-        has_tangents(value) if isinstance(value, (list, tuple)) else tangent_of(value) is not None for value in args
+def no_forward_rule(op: str, remedy: str = ".") -> NotImplementedError:
+    """torch's error for an op without a formula of its own for forward AD."""
+    return NotImplementedError(
+        f"Trying to use forward AD with {op} that does not support it because it has not been implemented yet.\n"
+        "Please file an issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml "
+        f"so that we can prioritize its implementation{remedy}"
     )
 
 
-@contextmanager
-def without_forward_ad() -> Iterator[None]:
-    """In this block tensors are treated as if they had no tangents."""
-    before = _thread.forward_grad_enabled
-    _thread.forward_grad_enabled = False
-    try:
-        yield
-    finally:
-        _thread.forward_grad_enabled = before
+def has_tangents(args: Iterable[Any]) -> bool:
+    """Whether a tensor among the arguments, or in a list among them, has a tangent at a level that ops look at."""
+    return _innermost(list(_tensors_in(args))) >= 0
+
+
+def _tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _tensors_in(value)
+        elif isinstance(value, Tensor):
+            yield value
+
+
+def _innermost(tensors: list[Tensor]) -> int:
+    """The number of the innermost level at which one of the tensors has a tangent; -1 if there is none."""
+    for number in range(_thread.dual_level, -1, -1):
+        if any(tangent_of(tensor, number) is not None for tensor in tensors):
+            return number
+    return -1
 
 
 def call_with_tangents(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
-    """Run an op on dual tensors: the op itself, then all tangents of its outputs, and only then store them."""
+    """Run an op on dual tensors: the op itself, which sees to the outer levels, then all tangents of its outputs, and
+    only then store them."""
+    number = _innermost(list(_tensors_in((*args, *kwargs.values()))))
+    if number < 0:
+        return run(function, args, kwargs)
     entry: OpEntry = function.op  # type: ignore[attr-defined]
     _check_supported(entry, kwargs)
     arguments = _arguments_in_order(entry, args, kwargs)
-    with without_forward_ad():
-        tangents = [_tangents_of(value) for value in arguments]
-        if entry.is_inplace:
-            arguments[0] = arguments[0].clone()  # the formula speaks of the value before the op
-        result = run(function, args, kwargs)
+    tangents = [_tangents_at(number, value) for value in arguments]
+    with inside_of(number):
+        if entry.is_inplace and entry.jvp is not None:
+            # The formula speaks of the value before the op. What it computes may keep its tangent, too.
+            arguments[0] = arguments[0].clone()
+            if tangents[0] is not None and _thread.grad_enabled:
+                tangents[0] = tangents[0].clone()
+        result = call_with_tangents(run, function, args, kwargs)
         if entry.jvp is None:
             return result
         new = entry.jvp(result, arguments, tangents)
+    with inside_of(number + 1):
         for output, tangent in _pairs(result, new):
-            _store(output, tangent, entry.is_inplace)
+            _store(output, tangent, tangents, entry.is_inplace)
     return result
 
 
@@ -84,7 +79,7 @@ def _check_supported(entry: OpEntry, kwargs: dict) -> None:
             f"Trying to use forward AD with {entry.base}_out that does not support it because it is an out= function"
         )
     if entry.jvp is None and entry.differentiable:
-        raise NotImplementedError(_NO_FORMULA.format(entry.base))
+        raise no_forward_rule(entry.base, " or submit a PR adding the implementation to derivatives.yaml")
 
 
 def _arguments_in_order(entry: OpEntry, args: tuple, kwargs: dict) -> list[Any]:
@@ -96,19 +91,13 @@ def _arguments_in_order(entry: OpEntry, args: tuple, kwargs: dict) -> list[Any]:
     return [given.get(argument.name) for argument in schema.arguments]
 
 
-def _tangents_of(value: Any) -> Any:
+def _tangents_at(number: int, value: Any) -> Any:
     if isinstance(value, Tensor):
-        tangent = tangent_of(value)
-        return _zeros(value) if tangent is None else tangent
+        return tangent_of(value, number)
     if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) for item in value):
-        return [_tangents_of(item) for item in value]
+        tangents = [tangent_of(item, number) for item in value]
+        return [zeros_for(item) if tangent is None else tangent for item, tangent in zip(value, tangents)]
     return None
-
-
-def _zeros(tensor: Tensor) -> Tensor | None:
-    if not (tensor.is_floating_point() or tensor.is_complex()):
-        return None
-    return ops.zeros_like(tensor)
 
 
 def _pairs(result: Any, tangents: Any) -> list[tuple[Any, Any]]:
@@ -117,11 +106,13 @@ def _pairs(result: Any, tangents: Any) -> list[tuple[Any, Any]]:
     return [(result, tangents[0] if isinstance(tangents, (tuple, list)) else tangents)]
 
 
-def _store(output: Tensor, tangent: Tensor | None, written: bool) -> None:
-    if tangent is None or not (output.is_floating_point() or output.is_complex()):
+def _store(output: Any, tangent: Any, given: list, written: bool) -> None:
+    if output is None or not isinstance(tangent, Tensor) or not (output.is_floating_point() or output.is_complex()):
         return
-    old = tangent_of(output) if written else None
-    if old is None:
-        set_tangent(output, tangent)
-    else:
-        old.copy_(tangent)  # type: ignore[attr-defined]
+    dtype = promote_types(tangent.dtype, output.dtype)
+    with inside_of(_thread.dual_level):
+        if tangent.shape != output.shape or tangent.dtype != dtype:  # as the zeros of missing tangents would have it
+            tangent = tangent.to(dtype).expand(output.shape)
+        if not output._is_view() and (tangent._is_view() or any(tangent is other for other in given)):
+            tangent = tangent.clone()  # a write to the output must not change the tangents of the inputs
+    (write_tangent if written else set_tangent)(output, tangent)

@@ -1,0 +1,75 @@
+"""What the formulas of several families share: numbers and tensors alike, dims, sums."""
+
+import math
+
+from mindtorch.dispatch import ops
+from mindtorch.tensor import Tensor
+
+
+def conj(value):
+    """Complex conjugate of a tensor or number; a real tensor is returned as it is. None stays None."""
+    if isinstance(value, Tensor):
+        return value.conj() if value._array.dtype.kind == "c" else value
+    return value.conjugate() if isinstance(value, complex) else value
+
+
+def maybe_multiply(tensor, factor):
+    """tensor * factor, without an op when the factor is 1."""
+    if type(factor) is int and factor == 1:  # nearly always
+        return tensor
+    return tensor if not isinstance(factor, Tensor) and factor == 1 else tensor * factor
+
+
+def real(tensor):
+    """The real part of a tensor that may already be real."""
+    return tensor.real if tensor.is_complex() else tensor
+
+
+def imag(tensor):
+    """The imaginary part of a tensor; zeros for a real one."""
+    return tensor.imag if tensor.is_complex() else ops.zeros_like(tensor)
+
+
+def wrapped(dim, ndim):
+    """A non-negative dim."""
+    return dim + ndim if dim < 0 else dim
+
+
+def reduced_dims(dim, ndim):
+    """The dims that a reduction runs over: all of them for None or an empty list."""
+    if dim is None or ndim == 0:
+        return tuple(range(ndim))
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    return tuple([wrapped(d, ndim) for d in dims]) or tuple(range(ndim))
+
+
+def restore_dims(tensor, dim, ndim, keepdim):
+    """Put back, with size 1, the dims that a reduction took away, so that the tensor broadcasts with its input."""
+    if keepdim or ndim == 0:
+        return tensor
+    for d in sorted(reduced_dims(dim, ndim)):
+        tensor = tensor.unsqueeze(d)
+    return tensor
+
+
+def reduced_count(shape, dim):
+    """How many elements go into each element of a reduction's result."""
+    return math.prod(shape[d] for d in reduced_dims(dim, len(shape)))
+
+
+def no_forward_derivative(op, *tangents):
+    """Refuses: for an op of which torch has no derivative at all."""
+    raise NotImplementedError(f"Trying to use forward AD with {op} that does not support it.")
+
+
+def sum_of(terms):
+    """The sum of a list of tensors; None for an empty list."""
+    total = None
+    for term in terms:
+        total = term if total is None else total + term
+    return total
+
+
+def channel_dims(tensor):
+    """All dims but that of the channels."""
+    return [dim for dim in range(tensor.ndim) if dim != 1]

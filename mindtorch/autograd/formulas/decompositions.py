@@ -1,0 +1,287 @@
+"""Formulas of inverses, determinants, linear systems and factorizations.
+
+They follow from the product rule for the equation that defines the result: of A X = B, for example, dX is the solution
+of A dX = dB - dA X. `g` is a gradient, `^H` the conjugate transpose.
+"""
+
+from mindtorch.autograd.formulas.common import conj, real
+from mindtorch.dispatch import ops
+from mindtorch.state import thread
+
+
+def _adjoint(matrix):
+    return conj(matrix.transpose(-2, -1))
+
+
+def _diagonal_of(matrix):
+    return matrix.diagonal(0, -2, -1)
+
+
+def _as_matrices(numbers):
+    return numbers.unsqueeze(-1).unsqueeze(-1)
+
+
+def _trace(matrix):
+    return _diagonal_of(matrix).sum(-1)
+
+
+# ---- inverses and determinants ----
+
+
+def inv_backward(grad, inverse):
+    """Gradient of the inverse."""
+    adjoint = _adjoint(inverse)
+    return -adjoint.matmul(grad).matmul(adjoint)
+
+
+def inv_jvp(A_t, inverse):
+    """Tangent of the inverse."""
+    return -inverse.matmul(A_t).matmul(inverse)
+
+
+def det_backward(grad, A, result):
+    """Gradient of the determinant: the cofactors, by singular values where there is no inverse."""
+    if not thread.grad_enabled and bool((result == 0).any()):
+        return _as_matrices(grad) * conj(_cofactors(A))
+    return _as_matrices(grad * conj(result)) * _adjoint(ops.linalg_inv_ex(A)[0])
+
+
+def _cofactors(A):
+    U, S, Vh = ops.linalg_svd(A)
+    count = S.shape[-1]
+    table = S.unsqueeze(-2).expand(*S.shape, count)
+    others = table.masked_fill(ops.eye(count, device=A.device) == 1, 1).prod(-1)
+    turn = ops.linalg_det(U) * ops.linalg_det(Vh)
+    return conj(_as_matrices(conj(turn)) * (U * others.unsqueeze(-2)).matmul(Vh))
+
+
+def det_jvp(A_t, A, result):
+    """Tangent of the determinant."""
+    return result * _trace(ops.linalg_inv_ex(A)[0].matmul(A_t))
+
+
+def slogdet_backward(grad_sign, grad_logabsdet, A, sign):
+    """Gradient of the sign and the logarithm of the determinant; the sign of a real one is flat."""
+    slope = grad_logabsdet
+    if A.is_complex() and grad_sign is not None:
+        turn = (conj(grad_sign) * sign).imag
+        size = ops.zeros_like(turn) if grad_logabsdet is None else grad_logabsdet
+        slope = ops.complex(size, -turn)
+    return None if slope is None else _as_matrices(slope) * _adjoint(ops.linalg_inv_ex(A)[0])
+
+
+def slogdet_sign_jvp(A_t, A, sign):
+    """Tangent of the sign."""
+    if not A.is_complex():
+        return ops.zeros_like(sign)
+    turn = _trace(ops.linalg_inv_ex(A)[0].matmul(A_t)).imag
+    return ops.complex(ops.zeros_like(turn), turn) * sign
+
+
+def slogdet_jvp(A_t, A):
+    """Tangent of the logarithm of the size of the determinant."""
+    return real(_trace(ops.linalg_inv_ex(A)[0].matmul(A_t)))
+
+
+# ---- linear systems ----
+
+
+def _is_vector(A, B):
+    return B.ndim == 1 or (A.ndim - 1 == B.ndim and tuple(B.shape) == tuple(A.shape[:-1]))
+
+
+def solve_backward(grad, A, B, result, left):
+    """Gradients of the matrix and of the right-hand side."""
+    B_grad = ops.linalg_solve(_adjoint(A), grad, left=left)
+    if _is_vector(A, B):
+        return -B_grad.unsqueeze(-1) * conj(result.unsqueeze(-2)), B_grad
+    product = B_grad.matmul(_adjoint(result)) if left else _adjoint(result).matmul(B_grad)
+    return -product, B_grad
+
+
+def solve_jvp(A_t, B_t, A, B, result, left):
+    """Tangent of the solution."""
+    if _is_vector(A, B):
+        change = A_t.matmul(result.unsqueeze(-1)).squeeze(-1)
+    else:
+        change = A_t.matmul(result) if left else result.matmul(A_t)
+    return ops.linalg_solve(A, B_t - change, left=left)
+
+
+def _triangle(matrix, upper, unitriangular):
+    return matrix.triu(int(unitriangular)) if upper else matrix.tril(-int(unitriangular))
+
+
+def solve_triangular_backward(grad, A, result, upper, left, unitriangular):
+    """Gradients of the triangular matrix and of the right-hand side."""
+    options = {"upper": not upper, "left": left, "unitriangular": unitriangular}
+    B_grad = ops.linalg_solve_triangular(_adjoint(A), grad, **options)
+    product = B_grad.matmul(_adjoint(result)) if left else _adjoint(result).matmul(B_grad)
+    return _triangle(-product, upper, unitriangular), B_grad
+
+
+def solve_triangular_jvp(A_t, B_t, A, result, upper, left, unitriangular):
+    """Tangent of the solution."""
+    part = _triangle(A_t, upper, unitriangular)
+    change = part.matmul(result) if left else result.matmul(part)
+    return ops.linalg_solve_triangular(A, B_t - change, upper=upper, left=left, unitriangular=unitriangular)
+
+
+# ---- triangular factors ----
+
+
+def _with_half_diagonal(matrix):
+    return matrix.tril() - ops.diag_embed(_diagonal_of(matrix)) * 0.5
+
+
+def cholesky_backward(grad, L, upper):
+    """Gradient of the Cholesky factor, as that of a symmetric matrix."""
+    if upper:
+        grad, L = _adjoint(grad), _adjoint(L)
+    lower = _adjoint(L).matmul(grad).tril()
+    inner = lower + _adjoint(lower.tril(-1))
+    left = ops.linalg_solve_triangular(_adjoint(L), inner, upper=True)
+    return ops.linalg_solve_triangular(L, left, upper=False, left=False) * 0.5
+
+
+def cholesky_jvp(self_t, L, upper):
+    """Tangent of the Cholesky factor."""
+    L = _adjoint(L) if upper else L
+    half = ops.linalg_solve_triangular(L, self_t, upper=False)
+    inner = ops.linalg_solve_triangular(_adjoint(L), half, upper=True, left=False)
+    tangent = L.matmul(_with_half_diagonal(inner))
+    return _adjoint(tangent) if upper else tangent
+
+
+def _check_qr(Q, R, mode):
+    if mode == "r":
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
+            "mode='reduced') if you are going to require gradients through Q or R."
+        )
+    if mode == "complete" and Q.shape[-2] > R.shape[-1]:
+        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
+
+
+def qr_backward(Q_grad, R_grad, Q, R, mode):
+    """Gradient of both factors. Columns beyond a square are products of the orthogonal factor with their part of R."""
+    _check_qr(Q, R, mode)
+    count = Q.shape[-1]
+    if R.shape[-1] == count:
+        return _square_qr_backward(Q_grad, R_grad, Q, R)
+    rest, square = R[..., count:], R[..., :count]
+    if R_grad is None:
+        return ops.cat([_square_qr_backward(Q_grad, None, Q, square), ops.zeros_like(rest)], -1)
+    more = Q.matmul(rest).matmul(_adjoint(R_grad[..., count:]))
+    Q_grad = more if Q_grad is None else Q_grad + more
+    first = _square_qr_backward(Q_grad, R_grad[..., :count], Q, square)
+    return ops.cat([first, Q.matmul(R_grad[..., count:])], -1)
+
+
+def _square_qr_backward(Q_grad, R_grad, Q, R):
+    inner = 0
+    if R_grad is not None:
+        inner = inner + R_grad.matmul(_adjoint(R))
+    if Q_grad is not None:
+        inner = inner - _adjoint(Q).matmul(Q_grad)
+    upper = inner.triu()
+    grad = Q.matmul(upper + _adjoint(upper) - ops.diag_embed(_real_part(_diagonal_of(upper))))
+    grad = grad if Q_grad is None else grad + Q_grad
+    return ops.linalg_solve_triangular(_adjoint(R), grad, upper=False, left=False)
+
+
+def _real_part(tensor):
+    """In the same dtype."""
+    return ops.complex(tensor.real, ops.zeros_like(tensor.real)) if tensor.is_complex() else tensor
+
+
+def _qr_tangents(A_t, Q, R, mode):
+    _check_qr(Q, R, mode)
+    count = Q.shape[-1]
+    square = R[..., :count]
+    ratio = ops.linalg_solve_triangular(square, A_t[..., :count], upper=True, left=False)
+    product = _adjoint(Q).matmul(ratio)
+    upper = (product + _adjoint(product)).triu()
+    upper = upper - ops.diag_embed(_diagonal_of(upper)) * 0.5
+    Q_t = ratio - Q.matmul(upper)
+    R_t = _adjoint(Q).matmul(A_t - Q_t.matmul(R))
+    return Q_t, R_t
+
+
+def qr_q_jvp(A_t, Q, R, mode):
+    """Tangent of the orthogonal factor."""
+    return _qr_tangents(A_t, Q, R, mode)[0]
+
+
+def qr_r_jvp(A_t, Q, R, mode):
+    """Tangent of the triangular factor."""
+    return _qr_tangents(A_t, Q, R, mode)[1].triu()
+
+
+def lu_factor_backward(grad, A, LU):
+    """Gradient of both factors in one matrix."""
+    return lu_backward(grad.tril(-1), grad.triu(), ops.linalg_lu(A)[0], _lower(LU), LU.triu())
+
+
+def _lower(LU):
+    return LU.tril(-1) + ops.eye(LU.shape[-2], LU.shape[-1], dtype=LU.dtype, device=LU.device)
+
+
+def _check_square_lu(L, U):
+    if L.shape[-2] != U.shape[-1]:
+        raise NotImplementedError("the derivative of the LU factors of matrices that are not square is not implemented")
+
+
+def lu_backward(L_grad, U_grad, P, L, U):
+    """Gradient of the factors of a square matrix."""
+    _check_square_lu(L, U)
+    inner = 0
+    if L_grad is not None:
+        inner = inner + _adjoint(L).matmul(L_grad).tril(-1)
+    if U_grad is not None:
+        inner = inner + U_grad.matmul(_adjoint(U)).triu()
+    left = ops.linalg_solve_triangular(_adjoint(L), inner, upper=True, unitriangular=True)
+    return P.matmul(ops.linalg_solve_triangular(_adjoint(U), left, upper=False, left=False))
+
+
+def _lu_change(A_t, P, L, U):
+    _check_square_lu(L, U)
+    half = ops.linalg_solve_triangular(U, P.transpose(-2, -1).matmul(A_t), upper=True, left=False)
+    return ops.linalg_solve_triangular(L, half, upper=False, unitriangular=True)
+
+
+def lu_lower_jvp(A_t, P, L, U):
+    """Tangent of the lower factor."""
+    return L.matmul(_lu_change(A_t, P, L, U).tril(-1))
+
+
+def lu_upper_jvp(A_t, P, L, U):
+    """Tangent of the upper factor."""
+    return _lu_change(A_t, P, L, U).triu().matmul(U)
+
+
+def lu_factor_jvp(A_t, A, LU):
+    """Tangent of both factors in one matrix."""
+    P, L, U = ops.linalg_lu(A)[0], _lower(LU), LU.triu()
+    return lu_lower_jvp(A_t, P, L, U) + lu_upper_jvp(A_t, P, L, U)
+
+
+# ---- exponentials ----
+
+
+def _exponential_differential(A, change):
+    """The corner of the exponential of a block matrix."""
+    count = A.shape[-1]
+    above = ops.cat([A, change], -1)
+    below = ops.cat([ops.zeros_like(A), A], -1)
+    return ops.linalg_matrix_exp(ops.cat([above, below], -2))[..., :count, count:]
+
+
+def matrix_exp_backward(grad, self):
+    """Gradient of the matrix exponential."""
+    return _exponential_differential(_adjoint(self), grad)
+
+
+def matrix_exp_jvp(self_t, self):
+    """Tangent of the matrix exponential."""
+    return _exponential_differential(self, self_t)

@@ -1,0 +1,76 @@
+"""Formulas of indexing, joining and repeating."""
+
+import math
+
+from mindtorch.autograd.formulas.common import wrapped
+from mindtorch.dispatch import ops
+
+
+def index_backward(grad, shape, indices):
+    """Gradient of advanced indexing: add up at the places that were read."""
+    return grad.new_zeros(shape).index_put_(indices, grad, True)
+
+
+def index_put_backward(grad, indices, accumulate):
+    """Gradient of index_put with respect to the tensor written to: zero where it was overwritten."""
+    return grad if accumulate else grad.index_put(indices, grad.new_zeros(()), False)
+
+
+def index_select_grad(grad, shape, dim, index):
+    """Gradient of index_select."""
+    if len(shape) == 0:
+        return grad.sum().reshape(())
+    return grad.new_zeros(shape).index_add_(dim, index, grad)
+
+
+def gather_grad(grad, shape, dim, index):
+    """Gradient of gather."""
+    return grad.new_zeros(shape).scatter_add_(dim, index, grad)
+
+
+def masked_select_backward(grad, shape, mask):
+    """Gradient of masked_select, in the shape that tensor and mask broadcast to."""
+    full = grad.new_zeros(shape) + ops.zeros_like(mask, dtype=grad.dtype)
+    return full.masked_scatter(mask.expand(full.shape), grad)
+
+
+def masked_scatter_source_backward(grad, mask, shape):
+    """Gradient of masked_scatter with respect to its source: the elements in use, then zeros."""
+    used = grad.masked_select(mask.expand(grad.shape))
+    missing = math.prod(shape) - used.numel()
+    if missing > 0:
+        used = ops.cat([used, used.new_zeros((missing,))], 0)
+    return used[: math.prod(shape)].reshape(shape)
+
+
+def cat_backward(grad, shapes, dim):
+    """Gradients of cat: each input's stretch. Old-style empty 1-D inputs take no room."""
+    dim = wrapped(dim, grad.ndim)
+    grads, start = [], 0
+    for shape in shapes:
+        if tuple(shape) == (0,):
+            grads.append(grad.new_zeros((0,)))
+            continue
+        grads.append(grad.narrow(dim, start, shape[dim]))
+        start += shape[dim]
+    return grads
+
+
+def repeat_backward(grad, repeats, shape):
+    """Gradient of repeat: sum over the copies."""
+    if 0 in repeats:
+        return grad.new_zeros(shape)
+    extra = len(repeats) - len(shape)
+    folded, copies = [], []
+    for dim, count in enumerate(repeats):
+        size = 1 if dim < extra else shape[dim - extra]
+        copies.append(len(folded))
+        folded += [count, size]
+    summed = grad.reshape(folded).sum(copies) if folded else grad
+    return summed.reshape(shape)
+
+
+def roll_backward(grad, shifts, dims):
+    """Gradient of roll: roll back."""
+    shifts = (shifts,) if isinstance(shifts, int) else shifts
+    return grad.roll([-shift for shift in shifts], dims)

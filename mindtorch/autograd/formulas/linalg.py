@@ -1,0 +1,39 @@
+"""Formulas of linear algebra."""
+
+import numpy as np
+
+from mindtorch import state
+from mindtorch.autograd.formulas.common import conj
+from mindtorch.dispatch.registry import kernel_table
+from mindtorch.kinds import common_kind
+from mindtorch.tensor import wrap
+
+_mm_kernels = kernel_table("mm")
+
+
+def mm_self_backward(grad, mat2, stride):
+    """Gradient of a matrix product with respect to its first factor, column by column if that has such strides."""
+    by_columns = stride == (1, grad._array.shape[0])
+    if kind := _bare_kind(grad, mat2):
+        if by_columns:
+            return wrap(_mm_kernels[np.ndarray](mat2._array, grad._array.T).T)
+        return wrap(_mm_kernels[np.ndarray](grad._array, mat2._array.T), None, kind)
+    return conj(mat2).mm(grad.t()).t() if by_columns else grad.mm(conj(mat2.t()))
+
+
+def mm_mat2_backward(grad, self, stride):
+    """Gradient of a matrix product with respect to its second factor, column by column if that has such strides.
+
+    The weight of a linear layer is such a factor, transposed: transposed back, its gradient lies in memory as it does.
+    """
+    by_columns = stride == (1, self._array.shape[1])
+    if kind := _bare_kind(grad, self):
+        if by_columns:
+            return wrap(_mm_kernels[np.ndarray](grad._array.T, self._array).T)
+        return wrap(_mm_kernels[np.ndarray](self._array.T, grad._array), None, kind)
+    return grad.t().mm(conj(self)).t() if by_columns else conj(self.t()).mm(grad)
+
+
+def _bare_kind(grad, factor):
+    """The kind of two plain arrays while nothing is recorded or watched: then the kernel can be called directly."""
+    return None if state.recorded_passes or state.interceptors else common_kind(grad, factor)

@@ -1,0 +1,35 @@
+"""Formulas of the other layers of networks: pooling, embedding, dropout."""
+
+from mindtorch.dispatch import ops
+
+
+def max_pool_pick(tensor, indices, dims=2):
+    """From a tensor shaped like max pooling's input, the elements at the maxima; a plane has `dims` dimensions."""
+    flat = tensor.reshape(*tensor.shape[:-dims], -1)
+    return flat.gather(-1, indices.reshape(*indices.shape[:-dims], -1)).reshape(indices.shape)
+
+
+def embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse):
+    """The gradient of the table; a sparse one has a row for every index, and repeats rows as the indices do."""
+    if not sparse:
+        return ops.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
+    if scale_grad_by_freq:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    rows, values = indices.reshape(-1), grad.reshape(-1, grad.shape[-1])
+    if padding_idx != -1:
+        kept = (rows != padding_idx).nonzero().squeeze(1)
+        rows, values = rows.index_select(0, kept), values.index_select(0, kept)
+    return ops._sparse_coo_tensor_unsafe(rows.unsqueeze(0), values, (num_weights, grad.shape[-1]))
+
+
+def embedding_dense_double_backward(grad, indices, padding_idx):
+    """Gradient of embedding's backward: look the gradients up, nothing for the padding index."""
+    picked = grad.index_select(0, indices.reshape(-1)).reshape((*indices.shape, grad.shape[-1]))
+    return picked.masked_fill((indices == padding_idx).unsqueeze(-1), 0) if padding_idx >= 0 else picked
+
+
+def dropout_backward(grad, mask, p, train):
+    """Gradient of dropout: the same elements dropped, the same scale."""
+    if train is False:
+        return grad * mask
+    return grad * mask * (0.0 if p == 1 else 1.0 / (1.0 - p))

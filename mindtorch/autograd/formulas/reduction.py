@@ -1,0 +1,211 @@
+"""Formulas of reductions: sums, products, extrema, variances, norms."""
+
+import math
+
+from mindtorch.autograd.formulas.common import conj, real, reduced_count, reduced_dims, restore_dims
+from mindtorch.dispatch import ops
+from mindtorch.state import thread
+
+
+def sum_backward(grad, shape, dim, keepdim):
+    """Gradient of a sum over dims: every summand gets the result's gradient."""
+    return restore_dims(grad, dim, len(shape), keepdim).expand(shape)
+
+
+def mean_backward(grad, shape, dim, keepdim):
+    """Gradient of a mean over dims."""
+    return sum_backward(grad, shape, dim, keepdim) / reduced_count(shape, dim)
+
+
+def prod_backward(grad, self, result):
+    """Gradient of the product of all elements, right with zeros among them too.
+
+    Two zeros leave nothing of it, not even of an infinite `grad`; but a second derivative needs the way there.
+    """
+    if self.ndim == 0:
+        return grad.clone()
+    if not thread.grad_enabled and int((self == 0).sum()) > 1:
+        return ops.zeros_like(self)
+    flat = prod_dim_backward(grad, self.reshape(-1), result, 0, False)
+    return flat.reshape(self.shape)
+
+
+def prod_dim_backward(grad, self, result, dim, keepdim):
+    """Gradient of a product over one dim: product / element, and where an element is 0 the product of the others."""
+    if self.ndim == 0:
+        return grad
+    grad = restore_dims(grad, dim, self.ndim, keepdim)
+    if not bool((self == 0).any()):
+        return grad * conj(restore_dims(result, dim, self.ndim, keepdim) / self)
+    return grad * conj(_product_of_others(self, dim))
+
+
+def _product_of_others(self, dim):
+    """For each element the product of all others along dim (a table of n x n factors with ones on its diagonal)."""
+    moved = self.movedim(dim, -1)
+    count = moved.shape[-1]
+    table = moved.unsqueeze(-2).expand(*moved.shape[:-1], count, count)
+    diagonal = ops.eye(count, device=self.device) == 1
+    return table.masked_fill(diagonal, 1).prod(-1).movedim(-1, dim)
+
+
+def extremal_reduction_backward(grad, self, result, dim, keepdim):
+    """Gradient of amax/amin/max/min: shared evenly among the elements that reach the extremum (as NaN does)."""
+    dims = reduced_dims(dim, self.ndim)
+    reached = _reached(self, restore_dims(result, dims, self.ndim, keepdim))
+    grad = restore_dims(grad, dims, self.ndim, keepdim)
+    count = reached.sum(dims, True) if self.ndim else reached.sum()
+    return grad / count * reached
+
+
+def aminmax_backward(grad_min, grad_max, self, min, max, dim, keepdim):
+    """Gradient of both extremes."""
+    pairs = ((grad_min, min), (grad_max, max))
+    dims = () if dim is None else dim
+    parts = [extremal_reduction_backward(grad, self, end, dims, keepdim) for grad, end in pairs if grad is not None]
+    return sum(parts[1:], parts[0])
+
+
+def extremal_reduction_jvp(self_t, self, result, dim, keepdim):
+    """Tangent of amax/amin/max/min: the mean over the elements that reach the extremum."""
+    dims = reduced_dims(dim, self.ndim)
+    reached = _reached(self, restore_dims(result, dims, self.ndim, keepdim))
+    if self.ndim == 0:
+        return self_t
+    total = (self_t * reached).sum(dims, keepdim)
+    return total / reached.sum(dims, keepdim)
+
+
+def median_jvp(self_t, self, result):
+    """Tangent of the median of all elements; zero where there are none."""
+    return extremal_reduction_jvp(self_t, self, result, (), False) if self.numel() else self_t.sum()
+
+
+def _reached(self, extremum):
+    reached = self == extremum
+    return ops.where(extremum.isnan(), self.isnan(), reached) if self.is_floating_point() else reached
+
+
+def pick_backward(grad, dim, indices, shape, keepdim):
+    """Gradient of an op that picks elements along dim by index (max.dim, sort, topk): scatter it back."""
+    if len(shape) == 0:
+        return grad
+    if not keepdim:
+        grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
+    return grad.new_zeros(shape).scatter_add(dim, indices, grad)
+
+
+def pick_jvp(self_t, dim, indices, keepdim):
+    """Tangent of an op that picks elements along dim by index."""
+    if self_t.ndim == 0:
+        return self_t
+    if keepdim:
+        return self_t.gather(dim, indices)
+    return self_t.gather(dim, indices.unsqueeze(dim)).squeeze(dim)
+
+
+def var_backward(grad, self, dim, correction, keepdim):
+    """Gradient of the variance."""
+    grad = restore_dims(grad, dim, self.ndim, keepdim)
+    dims = reduced_dims(dim, self.ndim)
+    return grad * (2.0 / _degrees_of_freedom(self, dim, correction)) * _centred(self, dims)
+
+
+def _degrees_of_freedom(self, dim, correction):
+    freedom = reduced_count(self.shape, dim) - (1 if correction is None else correction)
+    return freedom if freedom > 0 else math.nan
+
+
+def _centred(self, dims):
+    return self - (self.mean(dims, True) if self.ndim else self)
+
+
+def var_jvp(self_t, self, dim, correction, keepdim):
+    """Tangent of the variance."""
+    product = real(conj(_centred(self, reduced_dims(dim, self.ndim))) * self_t)
+    total = product.sum(reduced_dims(dim, self.ndim), keepdim) if self.ndim else product
+    return total * (2.0 / _degrees_of_freedom(self, dim, correction))
+
+
+def std_backward(grad, self, result, dim, correction, keepdim):
+    """Gradient of the standard deviation; flat where it is 0."""
+    slope = (grad / (result * 2)).masked_fill(result == 0, 0)
+    return var_backward(slope, self, dim, correction, keepdim)
+
+
+def std_jvp(self_t, self, result, dim, correction, keepdim):
+    """Tangent of the standard deviation; zero where it is 0."""
+    tangent = var_jvp(self_t, self, dim, correction, keepdim) / (result * 2)
+    return tangent.masked_fill(result == 0, 0)
+
+
+def logsumexp_backward(grad, self, result, dim, keepdim):
+    """Gradient of logsumexp: softmax weights."""
+    result = restore_dims(result, dim, self.ndim, keepdim)
+    return restore_dims(grad, dim, self.ndim, keepdim) * _softmax_weights(self, result)
+
+
+def _softmax_weights(self, logsumexp):
+    weights = conj((self - logsumexp).exp())
+    return ops.where(logsumexp == -math.inf, 0.0, weights) if not self.is_complex() else weights
+
+
+def logsumexp_jvp(self_t, self, dim, keepdim):
+    """Tangent of logsumexp: the softmax-weighted mean of the tangent."""
+    if self.ndim == 0:
+        return self_t
+    weights = (self - self.logsumexp(dim, True)).exp()
+    return (weights * self_t).sum(dim, keepdim)
+
+
+def cumsum_backward(grad, dim):
+    """Gradient of a running sum: the running sum from the other end."""
+    if grad.ndim == 0 or grad.numel() <= 1:
+        return grad
+    return grad.flip(dim).cumsum(dim).flip(dim)
+
+
+def softmax_double_backward(grad, grad_output, dim, output):
+    """Gradient of softmax's backward with respect to softmax's output."""
+    weighted = (grad_output * output).sum(dim, True)
+    return grad * (grad_output - weighted) - grad_output * (grad * output).sum(dim, True)
+
+
+def softmax_backward_output_jvp(output_t, grad_output, dim, output):
+    """Tangent of softmax's backward in the direction of softmax's output."""
+    weighted = (grad_output * output).sum(dim, True)
+    return output_t * (grad_output - weighted) - output * (grad_output * output_t).sum(dim, True)
+
+
+def vector_norm_backward(grad, self, ord, norm, dim, keepdim):
+    """Gradient of the vector norm of order `ord`; a subgradient of 0 where the norm is not smooth. None for a count."""
+    if ord == 0:
+        return None
+    grad = restore_dims(grad, dim, self.ndim, keepdim)
+    norm = restore_dims(norm, dim, self.ndim, keepdim)
+    return grad * _norm_slope(self, ord, norm, dim)
+
+
+def _norm_slope(self, ord, norm, dim):
+    if ord == 0:
+        return ops.zeros_like(self)
+    if ord == 1:
+        return self.sgn()
+    if ord == 2:
+        return (self / norm).masked_fill(norm == 0, 0)
+    if math.isinf(ord):
+        reached = self.abs() == norm
+        dims = reduced_dims(dim, self.ndim)
+        return self.sgn() * (reached / (reached.sum(dims, True) if self.ndim else reached.sum()))
+    if ord < 1:
+        slope = self.sgn() * self.abs().pow(ord - 1).masked_fill(self == 0, 0)
+        return (slope * norm.pow(1 - ord)).masked_fill(norm == 0, 0)
+    slope = self.sgn() * (self.abs() / norm).pow(ord - 1)
+    return slope.masked_fill(norm == 0, 0)
+
+
+def vector_norm_jvp(self_t, self, ord, norm, dim, keepdim):
+    """Tangent of the vector norm."""
+    full = restore_dims(norm, dim, self.ndim, keepdim)
+    product = real(conj(_norm_slope(self, ord, full, dim)) * self_t)
+    return product.sum(reduced_dims(dim, self.ndim), keepdim) if self.ndim else product

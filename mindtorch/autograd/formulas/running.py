@@ -1,0 +1,65 @@
+"""Formulas of running products and of running logarithms of sums."""
+
+from mindtorch.dispatch import ops
+from mindtorch.dtype import finfo
+
+
+def _from_the_end(running, tensor, dim):
+    return running(tensor.flip(dim), dim).flip(dim)
+
+
+# ---- products ----
+
+
+def cumprod_grad(grad, self, dim, result):
+    """Gradient of a running product: what each product owes to an element is the product of its other factors."""
+    if self.ndim == 0 or not self.numel():
+        return grad
+    if not bool((self == 0).any()):
+        return _from_the_end(ops.cumsum, grad * result.conj(), dim) / self.conj()
+    slopes = _cumprod_slopes(self, dim).conj()
+    return (grad.movedim(dim, -1).unsqueeze(-2) * slopes).sum(-1).movedim(-1, dim)
+
+
+def cumprod_jvp(self_t, self, dim, result):
+    """Tangent of a running product."""
+    if self.ndim == 0 or not self.numel():
+        return self_t
+    if not bool((self == 0).any()):
+        return (self_t / self).cumsum(dim) * result
+    slopes = _cumprod_slopes(self, dim)
+    return (self_t.movedim(dim, -1).unsqueeze(-1) * slopes).sum(-2).movedim(-1, dim)
+
+
+def _cumprod_slopes(self, dim):
+    """The derivative of every product (the last dimension) in every element (the one before it)."""
+    moved = self.movedim(dim, -1)
+    count = moved.shape[-1]
+    table = moved.unsqueeze(-2).expand(*moved.shape[:-1], count, count)
+    diagonal = ops.eye(count, device=self.device) == 1
+    return table.masked_fill(diagonal, 1).cumprod(-1).triu()
+
+
+# ---- logarithms of sums ----
+
+
+def logcumsumexp_backward(grad, self, result, dim):
+    """Gradient of the running logarithm of a sum, computed in logarithms so that large numbers don't overflow."""
+    if self.ndim == 0 or not self.numel():
+        return grad
+    if self.is_complex():
+        log = grad.log() - result.conj()
+        return (_from_the_end(ops.logcumsumexp, log, dim) + self.conj()).exp()
+    log, nothing = grad.abs().log(), float(finfo(grad.dtype).min)
+    signed = ((ops.where(grad > 0, log, nothing), 1), (ops.where(grad < 0, log, nothing), -1))
+    parts = [sign * (_from_the_end(ops.logcumsumexp, each - result, dim) + self).exp() for each, sign in signed]
+    return parts[0] + parts[1]
+
+
+def logcumsumexp_jvp(self_t, self, dim):
+    """Tangent of the running logarithm of a sum: a mean of tangents, 0 while none of them has weight."""
+    if self.ndim == 0 or not self.numel():
+        return self_t
+    largest = (self.real if self.is_complex() else self).amax(dim, True)
+    weights = (self - largest).exp()
+    return (self_t * weights).cumsum(dim) / (weights.cumsum(dim) + 1e-13)

@@ -1,0 +1,33 @@
+"""Formulas of special functions."""
+
+import math
+
+from mindtorch.dispatch import ops
+from mindtorch.tensor import Tensor
+
+SQRT_PI = math.sqrt(math.pi)
+SQRT_TWO_PI = math.sqrt(2 * math.pi)
+
+
+def xlogy_self_backward(grad, self, other):
+    """Gradient of self * log(other) with respect to self; 0 * log(0) is flat."""
+    flat = (self == 0) & (other <= 0)
+    log = other.log() if isinstance(other, Tensor) else math.log(other)
+    return ops.where(flat, 0.0, grad * log)
+
+
+def xlog1py_self_backward(grad, self, other):
+    """Gradient of self * log(1 + other) with respect to self; 0 * log(0) is flat."""
+    flat = (self == 0) & (other <= -1)
+    return ops.where(flat, 0.0, grad * other.log1p())
+
+
+def i1_backward(grad, self, result):
+    """Gradient of the Bessel function of order one."""
+    return grad * ops.where(self == 0, 0.5, ops.i0(self) - result / self)
+
+
+def i1e_backward(grad, self, result):
+    """Gradient of the same, scaled by exp(-abs(x))."""
+    slope = ops.special_i0e(self) - result * (self.sgn() + self.reciprocal())
+    return grad * ops.where(self == 0, 0.5, slope)

@@ -1,0 +1,117 @@
+"""Formulas of views: a gradient goes back to the places that were looked at."""
+
+import math
+
+from mindtorch.autograd.formulas.common import wrapped
+from mindtorch.dispatch import ops
+
+
+def permute_backward(grad, dims):
+    """Gradient of permute: the inverse permutation."""
+    ndim = len(dims)
+    inverse = [0] * ndim
+    for position, dim in enumerate(dims):
+        inverse[wrapped(dim, ndim)] = position
+    return grad.permute(inverse)
+
+
+def slice_grad(grad, shape, dim, start, end, step):
+    """Gradient of a slice; bounds that were left out are the ends."""
+    end = shape[wrapped(dim, len(shape))] if end is None else end
+    return ops.slice_backward(grad, shape, dim, 0 if start is None else start, end, step)
+
+
+def split_backward(grads, shape, split_size, dim):
+    """Gradient of split: join the pieces, zeros for those without a gradient."""
+    size = shape[wrapped(dim, len(shape))]
+    sizes = [min(split_size, size - start) for start in range(0, size, split_size)] if split_size else [size]
+    return split_with_sizes_backward(grads, shape, sizes or [0], dim)
+
+
+def split_with_sizes_backward(grads, shape, split_sizes, dim):
+    """Gradient of split_with_sizes: join the pieces, zeros for those without a gradient."""
+    dim = wrapped(dim, len(shape))
+    known = next(grad for grad in grads if grad is not None)
+    pieces = []
+    for grad, size in zip(grads, split_sizes, strict=True):
+        piece_shape = (*shape[:dim], size, *shape[dim + 1 :])
+        pieces.append(known.new_zeros(piece_shape) if grad is None else grad)
+    return ops.cat(pieces, dim)
+
+
+def unbind_backward(grads, shape, dim):
+    """Gradient of unbind: stack the pieces, zeros for those without a gradient."""
+    known = next(grad for grad in grads if grad is not None)
+    return ops.stack([ops.zeros_like(known) if grad is None else grad for grad in grads], dim)
+
+
+def as_strided_backward(grad, shape, stride, storage_offset, size, out_stride, out_offset):
+    """Gradient of as_strided: sum into the storage behind the input, then read the input's places.
+
+    Places of the storage that several input elements share get the mean, so that an input which overlaps itself
+    (expand) still sums to the right gradient.
+    """
+    out_offset = storage_offset if out_offset is None else out_offset
+    base = min(storage_offset, out_offset)
+    length = max(_extent(shape, stride, storage_offset), _extent(size, out_stride, out_offset)) - base
+    storage = grad.new_zeros((max(length, 0),))
+    if grad.numel():
+        places = _places(size, out_stride, out_offset - base, grad)
+        storage = storage.index_add(0, places.reshape(-1), grad.reshape(-1))
+    if math.prod(shape) == 0:
+        return grad.new_zeros(shape)
+    places = _places(shape, stride, storage_offset - base, grad).reshape(-1)
+    if _overlaps(shape, stride):
+        count = storage.new_zeros(storage.shape, dtype=places.dtype).index_add(0, places, ops.ones_like(places))
+        storage = storage / count.clamp(min=1)
+    return storage.index_select(0, places).reshape(shape)
+
+
+def as_strided_scatter_backward(grad, shape, stride, storage_offset, size, out_stride, out_offset):
+    """Gradient of the input of as_strided_scatter: none reaches the elements that were replaced."""
+    grad, offset = _laid_out(grad, shape, stride, storage_offset, out_offset)
+    return grad.as_strided_scatter(grad.new_zeros(size), size, out_stride, offset)
+
+
+def as_strided_scatter_src_backward(grad, shape, stride, storage_offset, size, out_stride, out_offset):
+    """Gradient of the source of as_strided_scatter: that of the elements which it replaced."""
+    grad, offset = _laid_out(grad, shape, stride, storage_offset, out_offset)
+    return grad.as_strided(size, out_stride, offset)
+
+
+def as_strided_scatter_jvp(self_t, self_p, src_t, size, stride, storage_offset):
+    """Tangent of as_strided_scatter, which depends on how the input lies in memory."""
+    tangent, offset = _laid_out(self_t, self_p.shape, self_p.stride(), self_p.storage_offset(), storage_offset)
+    return tangent.as_strided_scatter(src_t, size, stride, offset)
+
+
+def _laid_out(tensor, shape, stride, storage_offset, out_offset):
+    """The elements with given strides from the start of a storage, and where `out_offset` is in it."""
+    offset = 0 if out_offset is None else out_offset - storage_offset
+    return tensor.new_empty_strided(shape, stride).copy_(tensor), offset
+
+
+def _extent(size, stride, offset):
+    """One more than the last place that a view touches."""
+    if math.prod(size) == 0:
+        return offset
+    return offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+
+
+def _overlaps(size, stride):
+    """Whether a geometry may reach one place twice (never wrong when it says no)."""
+    reach = 1
+    for step, count in sorted((s, n) for n, s in zip(size, stride, strict=True) if n > 1):
+        if step < reach:
+            return True
+        reach += step * (count - 1)
+    return False
+
+
+def _places(size, stride, offset, like):
+    """Storage positions of every element of a geometry, as an index tensor of that shape."""
+    total = ops.full((), offset, dtype=ops.arange(0).dtype, device=like.device)
+    for dim, (count, step) in enumerate(zip(size, stride, strict=True)):
+        along = ops.arange(count, device=like.device) * step
+        total = total.unsqueeze(-1) + along if dim else total + along
+    return total.reshape(tuple(size))

@@ -1,0 +1,215 @@
+"""The tangents of tensors, by level of forward AD.
+
+Note [Levels]: `thread.dual_levels` are the levels that are open, outermost first, and `thread.dual_level` is the number
+of the innermost that ops look at: all of them, as a rule. While an op's forward formula for a level runs, ops look at
+the levels outside of it only (`inside_of`): the formula sees the values of that level, one level cannot leak into
+another, and the derivative of a derivative comes out by itself.
+
+Note [Missing tangents]: a tensor without a tangent has one of zeros, which nobody wants to allocate or to compute with.
+In formulas it is ZERO where it only takes part in arithmetic, else a single zero that is expanded.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakSet
+
+from mindtorch import state
+from mindtorch.autograd_meta import ViewMeta
+from mindtorch.batched_array import BatchedArray
+from mindtorch.dispatch.namespace import ops
+from mindtorch.dispatch.view_recipe import ViewRecipe
+from mindtorch.layout import strided
+from mindtorch.tensor import Tensor, autograd_meta
+
+_thread = state.thread
+
+
+class Tangents:
+    """The tangents of one tensor, by level. An output that its node keeps shares them with the output itself."""
+
+    __slots__ = ("by_level", "__weakref__")
+
+    def __init__(self) -> None:
+        self.by_level: dict[Level, Tensor | None] = {}  # None: a view that has none, whatever its base has
+
+
+class Level:
+    """A level of forward AD. It knows which tensors have a tangent in it, so that they lose it when it ends."""
+
+    def __init__(self) -> None:
+        self._holders: WeakSet[Tangents] = WeakSet()
+
+    def put(self, tangents: Tangents, tangent: Tensor | None) -> None:
+        tangents.by_level[self] = tangent
+        self._holders.add(tangents)
+
+    def end(self) -> None:
+        for tangents in self._holders:
+            tangents.by_level.pop(self, None)
+
+
+# -------------------- levels of this thread --------------------
+
+
+def active_level(number: int | None = None) -> Level | None:
+    """The innermost level that ops look at, or the one with a number; None if it is not open."""
+    number = _thread.dual_level if number is None else number
+    return _thread.dual_levels[number] if 0 <= number < len(_thread.dual_levels) else None
+
+
+@contextmanager
+def inside_of(number: int) -> Iterator[None]:
+    """In this block ops look at the levels outside of the one with that number only. See Note [Levels]."""
+    before = _thread.dual_level
+    _thread.dual_level = number - 1
+    try:
+        yield
+    finally:
+        _thread.dual_level = before
+
+
+def at_all_levels() -> Any:
+    """In this block ops look at all levels that are open."""
+    return inside_of(len(_thread.dual_levels))
+
+
+def without_forward_ad() -> Any:
+    """In this block tensors are treated as if they had no tangents."""
+    return inside_of(0)
+
+
+# -------------------- tangents --------------------
+
+
+def tangent_of(tensor: Any, number: int | None = None) -> Tensor | None:
+    """The tensor's tangent at the innermost level, or at the one with a number."""
+    meta = tensor._meta if isinstance(tensor, Tensor) else None
+    level = None if meta is None else active_level(number)
+    if meta is None or level is None:
+        return None
+    if meta.tangents is not None and level in meta.tangents.by_level:
+        return meta.tangents.by_level[level]
+    return None if meta.base is None else _from_base(tensor, meta, level)
+
+
+def _from_base(view: Tensor, meta: ViewMeta, level: Level) -> Tensor | None:
+    """The tangent of a view whose base was written since the view was taken: the same view of the base's tangent."""
+    tangents = None if meta.base._meta is None else meta.base._meta.tangents
+    base_tangent = None if tangents is None else tangents.by_level.get(level)
+    if base_tangent is None:
+        return None
+    tangent = ViewRecipe(view, meta.base)(base_tangent)
+    level.put(holder_of(view), tangent)
+    return tangent
+
+
+def holder_of(tensor: Tensor) -> Tangents:
+    """Where the tangents of a tensor are kept."""
+    meta = autograd_meta(tensor)
+    if meta.tangents is None:
+        meta.tangents = Tangents()
+    return meta.tangents
+
+
+def set_tangent(tensor: Tensor, tangent: Tensor, number: int | None = None) -> None:
+    """Give the tensor a tangent at the innermost level, or at the one with a number: this one, if it lies in memory as
+    the tensor does, else a copy."""
+    level = active_level(number)
+    assert level is not None
+    if tangent.shape != tensor.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
+    with inside_of(_thread.dual_levels.index(level)):
+        level.put(holder_of(tensor), tangent if _lie_alike(tangent, tensor) else _laid_out_like(tangent, tensor))
+
+
+def keep_without_tangent(view: Tensor, number: int) -> None:
+    """Say that a view has no tangent at a level, although its base has one there."""
+    _thread.dual_levels[number].put(holder_of(view), None)
+
+
+def write_tangent(tensor: Tensor, tangent: Tensor) -> None:
+    """Write the tangent of a tensor that was written in place, and with it those of the base and its other views."""
+    old = tangent_of(tensor)
+    base = tensor._meta.base if tensor._meta is not None else None
+    if old is None and base is not None:
+        set_tangent(base, tangent.new_zeros(base.shape))
+        old = tangent_of(tensor)
+    if old is None or _is_other_view(old, tangent):
+        set_tangent(tensor, tangent)
+    else:
+        with inside_of(_thread.dual_level):
+            old.copy_(tangent)
+
+
+def _is_other_view(old: Tensor, tangent: Tensor) -> bool:
+    """Whether the tensor looks at its memory in another way now (`t_`), as the new tangent does."""
+    return old.shape != tangent.shape or (
+        tangent._base is not None and (tangent._base is old or tangent._base is old._base)
+    )
+
+
+def _lie_alike(tangent: Any, tensor: Any) -> bool:
+    """Whether a view of the tensor can be taken of the tangent, too."""
+    if tensor.layout is not strided or tangent.layout is not strided:
+        return True
+    pairs = zip(tangent.shape, tangent.stride(), tensor.stride())
+    if _is_in_vmap(tensor, tangent):  # views go by the strides of one sample
+        return all(own == other or other == 0 for size, own, other in pairs if size > 1)
+    return (
+        tangent.storage_offset() == tensor.storage_offset()
+        and all(own == other for size, own, other in pairs if size > 1)
+        and _elements_in_storage(tangent) == _elements_in_storage(tensor)
+    )
+
+
+def _is_in_vmap(*tensors: Any) -> bool:
+    return any(type(tensor._array) is BatchedArray for tensor in tensors)
+
+
+def _elements_in_storage(tensor: Any) -> int:
+    return tensor.untyped_storage().nbytes() // tensor.element_size()
+
+
+def _laid_out_like(tangent: Any, tensor: Any) -> Tensor:
+    if _is_in_vmap(tensor, tangent):
+        return tangent.new_empty_strided(tensor.shape, tensor.stride()).copy_(tangent)
+    storage = tangent.new_zeros((_elements_in_storage(tensor),))
+    copy = ops.as_strided(storage, tensor.shape, tensor.stride(), tensor.storage_offset())
+    return copy.copy_(tangent)
+
+
+# -------------------- missing tangents --------------------
+
+
+class Zero(int):
+    """A tangent of zeros in arithmetic: products with it are zero even if the other factor is infinite."""
+
+    def __add__(self, other: Any) -> Any:
+        return other
+
+    def __sub__(self, other: Any) -> Any:
+        return -other
+
+    def __mul__(self, other: Any) -> "Zero":
+        return self
+
+    def __neg__(self) -> "Zero":
+        return self
+
+    __radd__ = __add__
+    __rmul__ = __truediv__ = __mul__  # type: ignore[assignment]
+
+
+ZERO = Zero()
+
+
+def zeros_for(tensor: Any) -> Any:
+    """A tangent of zeros for a tensor, which takes the memory of one element; for a number, a number. None for None."""
+    if not isinstance(tensor, Tensor):
+        return None if tensor is None else ZERO
+    return ops.zeros((), dtype=tensor.dtype, device=tensor.device).expand(tensor.shape)
