@@ -1,14 +1,51 @@
-"""Ops of the nn family that are written in other ops: convolutions by name, pooling, normalization, attention."""
+"""Ops of the nn family that are written in other ops: convolutions by name and attention; the rest is next door."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from mindtorch import errors
-from mindtorch.autograd.outputs import write_out
-from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.checks import c_name
+from mindtorch.composite.dropout import alpha_dropout as alpha_dropout
+from mindtorch.composite.dropout import alpha_dropout_ as alpha_dropout_
+from mindtorch.composite.dropout import dropout as dropout
+from mindtorch.composite.dropout import dropout_ as dropout_
+from mindtorch.composite.dropout import feature_alpha_dropout as feature_alpha_dropout
+from mindtorch.composite.dropout import feature_alpha_dropout_ as feature_alpha_dropout_
+from mindtorch.composite.dropout import feature_dropout as feature_dropout
+from mindtorch.composite.dropout import feature_dropout_ as feature_dropout_
+from mindtorch.composite.normalization import batch_norm as batch_norm
+from mindtorch.composite.normalization import group_norm as group_norm
+from mindtorch.composite.normalization import instance_norm as instance_norm
+from mindtorch.composite.normalization import layer_norm as layer_norm
+from mindtorch.composite.normalization import rms_norm as rms_norm
+from mindtorch.composite.padding import pad as pad
+from mindtorch.composite.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from mindtorch.composite.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from mindtorch.composite.pooling import adaptive_avg_pool2d_out as adaptive_avg_pool2d_out
+from mindtorch.composite.pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
+from mindtorch.composite.pooling import adaptive_max_pool1d as adaptive_max_pool1d
+from mindtorch.composite.pooling import avg_pool1d as avg_pool1d
+from mindtorch.composite.pooling import max_pool1d as max_pool1d
+from mindtorch.composite.pooling import max_pool1d_with_indices as max_pool1d_with_indices
+from mindtorch.composite.pooling import max_pool2d as max_pool2d
+from mindtorch.composite.pooling import max_pool3d as max_pool3d
+from mindtorch.composite.recurrent import gru as gru
+from mindtorch.composite.recurrent import gru_cell as gru_cell
+from mindtorch.composite.recurrent import gru_data as gru_data
+from mindtorch.composite.recurrent import lstm as lstm
+from mindtorch.composite.recurrent import lstm_cell as lstm_cell
+from mindtorch.composite.recurrent import lstm_data as lstm_data
+from mindtorch.composite.recurrent import rnn_relu as rnn_relu
+from mindtorch.composite.recurrent import rnn_relu_cell as rnn_relu_cell
+from mindtorch.composite.recurrent import rnn_relu_data as rnn_relu_data
+from mindtorch.composite.recurrent import rnn_tanh as rnn_tanh
+from mindtorch.composite.recurrent import rnn_tanh_cell as rnn_tanh_cell
+from mindtorch.composite.recurrent import rnn_tanh_data as rnn_tanh_data
+from mindtorch.composite.shuffling import bilinear as bilinear
+from mindtorch.composite.shuffling import channel_shuffle as channel_shuffle
+from mindtorch.composite.shuffling import pixel_shuffle as pixel_shuffle
+from mindtorch.composite.shuffling import pixel_unshuffle as pixel_unshuffle
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bfloat16, float16, float32
 from mindtorch.dtype import bool as boolean
@@ -22,16 +59,28 @@ def conv1d(input, weight, bias, stride, padding, dilation, groups):
 
 
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
-    return _convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, False, (0,), groups)
+    return _convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, False, (0, 0), groups)
 
 
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
-    return _convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, False, (0,), groups)
+    return _convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, False, (0, 0, 0), groups)
+
+
+def conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation):
+    return _convolve(
+        "conv_transpose1d", 1, input, weight, bias, stride, padding, dilation, True, output_padding, groups
+    )
 
 
 def conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     return _convolve(
         "conv_transpose2d", 2, input, weight, bias, stride, padding, dilation, True, output_padding, groups
+    )
+
+
+def conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation):
+    return _convolve(
+        "conv_transpose3d", 3, input, weight, bias, stride, padding, dilation, True, output_padding, groups
     )
 
 
@@ -98,189 +147,6 @@ def _same_padding(input: Tensor, kernel: Sequence[int], dilation: tuple[int, ...
         extra = [side for total in reversed(totals) for side in (0, total % 2)]
         input = ops.constant_pad_nd(input, tuple(extra), 0)
     return input, tuple(total // 2 for total in totals)
-
-
-# -------------------- pooling --------------------
-
-
-def max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode):
-    return ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
-
-
-def adaptive_avg_pool2d(input, output_size):
-    _check_output_size(output_size)
-    _check_pooled(input)
-    if tuple(output_size) == (1, 1):
-        mean = input.mean((-1, -2), True)
-        strides = image_layout.following(input._array, mean._array.shape)
-        return mean if strides is None else mean.as_strided(mean.shape, strides)
-    return ops._adaptive_avg_pool2d(input, output_size)
-
-
-def adaptive_avg_pool2d_out(input, output_size, out):
-    """Whatever the strides of `out` were, they become those of the result."""
-    _check_output_size(output_size)
-    _check_pooled(input)
-    if out.dtype is not input.dtype:
-        raise RuntimeError(f"expected dtype {c_name(input._array)} for `output` but got dtype {c_name(out._array)}")
-    result = ops._adaptive_avg_pool2d(input, output_size)
-    if out.shape == result.shape:
-        out.set_(out.as_strided(result.shape, result.stride()))
-    return write_out(out, result)
-
-
-def _check_output_size(output_size: Sequence[int]) -> None:
-    if len(output_size) != 2:
-        raise RuntimeError("adaptive_avg_pool2d: output_size must be 2")
-    if min(output_size) < 0:
-        listed = ", ".join(map(str, output_size))
-        raise RuntimeError(
-            "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 "
-            f"but received {{{listed}}}"
-        )
-
-
-def _check_pooled(input: Tensor) -> None:
-    if input.ndim not in (3, 4):
-        raise RuntimeError(f"adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got {list(input.shape)}")
-    for dim in (input.ndim - 2, input.ndim - 1):
-        if input.shape[dim] == 0:
-            raise RuntimeError(
-                "adaptive_avg_pool2d(): Expected input to have non-zero size for non-batch dimensions, "
-                f"but input has sizes {list(input.shape)} with dimension {dim} being empty"
-            )
-
-
-# -------------------- normalization --------------------
-
-
-def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
-    if input.ndim < 2:
-        raise errors.dim_out_of_range(1, input.ndim)
-    _check_statistics(input.shape[1], running_mean, running_var, training)
-    for name, parameter in (("weight", weight), ("bias", bias)):
-        _check_elements(name, parameter, input.shape[1])
-    if input.numel() == 0:
-        return _batch_norm_of_nothing(input, weight, bias)
-    return ops.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
-
-
-def _check_statistics(channels: int, running_mean: Tensor | None, running_var: Tensor | None, training: bool) -> None:
-    for name, statistic in (("running_mean", running_mean), ("running_var", running_var)):
-        _check_elements(name, statistic, channels)
-        if statistic is None and not training:
-            raise RuntimeError(f"{name} must be defined in evaluation mode")
-
-
-def _check_elements(name: str, vector: Tensor | None, count: int) -> None:
-    if vector is not None and vector.numel() != count:
-        raise RuntimeError(f"{name} should contain {count} elements not {vector.numel()}")
-
-
-def _batch_norm_of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """No statistics to update, but the result still depends on the parameters."""
-    result = input.clone()
-    if weight is not None:
-        result = result * weight[0]
-    return result if bias is None else result + bias[0]
-
-
-def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
-    return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
-
-
-# -------------------- dropout --------------------
-
-
-def dropout(input, p, train):
-    _check_probability(p)
-    if p == 0 or not train or input.numel() == 0:
-        return input
-    return input * _dropout_noise(input, p)
-
-
-def dropout_(input, p, train):
-    _check_probability(p)
-    if p == 0 or not train or input.numel() == 0:
-        return input
-    return input.mul_(_dropout_noise(input, p))
-
-
-def _check_probability(p: float) -> None:
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
-
-
-def _dropout_noise(input: Tensor, p: float) -> Tensor:
-    if p == 1:
-        return ops.zeros((), dtype=input.dtype, device=input.device)
-    return ops.empty_like(input).bernoulli_(1 - p).div_(1 - p)
-
-
-# -------------------- padding --------------------
-
-
-def pad(input, pad, mode, value):
-    if mode == "constant":
-        _check_padding(input, pad)
-        return ops.constant_pad_nd(input, pad, 0.0 if value is None else value)
-    if value is not None and value != 0:
-        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    if mode not in _EDGES:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    dims = len(pad) // 2
-    if not (1 <= dims <= 3 and len(pad) % 2 == 0 and input.ndim in (dims + 1, dims + 2)):
-        raise NotImplementedError(_UNSUPPORTED_PADDING.format(size=len(pad), ndim=input.ndim))
-    for number in range(dims):
-        input = _pad_dim(input, input.ndim - 1 - number, pad, number, mode)
-    return input
-
-
-def _check_padding(input: Tensor, pad: Sequence[int]) -> None:
-    if len(pad) % 2:
-        raise RuntimeError("Padding length must be divisible by 2")
-    if len(pad) > 2 * input.ndim:
-        raise RuntimeError(
-            "Padding length should be less than or equal to two times the input dimension "
-            f"but got padding length {len(pad)} and input of dimension {input.ndim}"
-        )
-
-
-_UNSUPPORTED_PADDING = """Padding size {size} is not supported for {ndim}D input tensor.
-Supported combinations for non-constant padding:
-  - 2D or 3D input: padding size = 2 (pads last dimension)
-  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)
-  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"""
-
-
-def _pad_dim(input: Tensor, dim: int, pad: Sequence[int], number: int, mode: str) -> Tensor:
-    """Pad one dimension by choosing, for each place of the result, an element of the input."""
-    low, high = pad[2 * number : 2 * number + 2]
-    size = input.shape[dim]
-    if mode == "reflect" and max(low, high) >= size:
-        raise RuntimeError(
-            "Argument #4: Padding size should be less than the corresponding input dimension, "
-            f"but got: padding ({low}, {high}) at dimension {dim} of input {list(input.shape)}"
-        )
-    if mode == "circular" and max(low, high) > size:
-        raise RuntimeError("Padding value causes wrapping around more than once.")
-    places = ops.arange(low + size + high, device=input.device) - low
-    return input.index_select(dim, _EDGES[mode](places, size))
-
-
-def _reflect(places: Tensor, size: int) -> Tensor:
-    return size - 1 - (size - 1 - places.abs()).abs()
-
-
-def _replicate(places: Tensor, size: int) -> Tensor:
-    return places.clamp(0, size - 1)
-
-
-def _wrap_around(places: Tensor, size: int) -> Tensor:
-    return places % size
-
-
-_EDGES = {"reflect": _reflect, "replicate": _replicate, "circular": _wrap_around}
 
 
 # -------------------- attention --------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mindtorch.dispatch import ops
+from mindtorch.dtype import float64
 from mindtorch.tensor import Tensor
 
 # The constants for which mean 0 and variance 1 stay as they are from layer to layer.
@@ -16,22 +17,24 @@ def _into(input: Tensor, result: Tensor, inplace: bool) -> Tensor:
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """input where it is positive, alpha * (exp(input) - 1) elsewhere."""
-    return _into(input, input.clamp(min=0) + alpha * input.clamp(max=0).expm1(), inplace)
+    return _into(input, ops.elu(input, alpha), inplace)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """elu with the constants that keep mean 0 and variance 1."""
-    return _into(input, _SELU_SCALE * elu(input, _SELU_ALPHA), inplace)
+    return _into(input, ops.elu(input, _SELU_ALPHA, _SELU_SCALE), inplace)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """input where it is positive, alpha * (exp(input / alpha) - 1) elsewhere."""
-    return _into(input, input.clamp(min=0) + alpha * (input / alpha).clamp(max=0).expm1(), inplace)
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _into(input, ops.elu(input, alpha, 1.0, 1.0 / alpha), inplace)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input))."""
-    return _into(input, input * ops.softplus(input).tanh(), inplace)
+    return _into(input, ops.mish(input), inplace)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
@@ -41,12 +44,12 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * hardsigmoid(input)."""
-    return _into(input, input * (input + 3).clamp(0, 6) / 6, inplace)
+    return _into(input, ops.hardswish(input), inplace)
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """input, zero where it is not larger than lambd in size."""
-    return input.masked_fill(input.detach().abs() <= lambd, 0)
+    return ops.where(input.detach().abs() <= lambd, 0, input)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -68,13 +71,13 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), without overflow."""
-    return -ops.softplus(-input, 1, 40)
+    return -ops.softplus(-input.contiguous(), 1, 40)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """input where it is larger than threshold, value elsewhere."""
     low = input.detach() <= threshold
-    return input.masked_fill_(low, value) if inplace else input.masked_fill(low, value)
+    return input.masked_fill_(low, value) if inplace else ops.where(low, value, input)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -99,6 +102,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         )
     if weight.numel() > 1:
         weight = weight.reshape((-1,) + (1,) * (input.ndim - 2))
+    elif not input.ndim:
+        weight = weight.reshape(())
     return ops.where(input.detach() > 0, input, weight * input)
 
 
@@ -110,3 +115,52 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         return soft
     chosen = ops.zeros_like(logits).scatter_(dim, soft.max(dim, keepdim=True)[1], 1.0)
     return chosen - soft.detach() + soft
+
+
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """input, times a slope where it is negative: in training a random one for each element, else the mean slope."""
+    if lower > upper:
+        raise RuntimeError(
+            f"Lower bound should be less than or equal to the upper bound, but got {lower:g} and {upper:g}"
+        )
+    if not training:
+        return _into(input, ops.leaky_relu(input, (lower + upper) / 2), inplace)
+    slopes = _random_slopes(input, lower, upper)
+    return _into(input, input * slopes, inplace)
+
+
+def _random_slopes(input: Tensor, lower: float, upper: float) -> Tensor:
+    """1 where input is positive; random numbers are drawn for the other elements only, in their order."""
+    negative = input.detach() <= 0
+    slopes = ops.ones_like(input.detach())
+    count = int(negative.sum())
+    drawn = slopes.new_empty(count, dtype=float64).uniform_(lower, upper).to(input.dtype)
+    return slopes.masked_scatter_(negative, drawn)
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`elu` in place."""
+    return elu(input, alpha, True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """`selu` in place."""
+    return selu(input, True)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`celu` in place."""
+    return celu(input, alpha, True)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """`threshold` in place."""
+    low = input.detach() <= threshold
+    return input.masked_fill_(low, value)
+
+
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+    """`rrelu` in place."""
+    return rrelu(input, lower, upper, training, True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.dispatch import ops
+from mindtorch.iterator.shapes import broadcast_shapes
 from mindtorch.nn.reduction import legacy_reduction, reduction_number
 from mindtorch.tensor import Tensor
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dimension."""
+    shape = broadcast_shapes(x1.shape, x2.shape)
+    x1, x2 = x1.expand(shape), x2.expand(shape)
     lengths = (x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
     return (x1 / next(lengths) * (x2 / next(lengths))).sum(dim)
 

@@ -11,11 +11,10 @@ from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.creation import tensor
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import finfo
-from mindtorch.geometry import suggested_format
-from mindtorch.memory_format import contiguous_format
 from mindtorch.nn.activations import celu as celu
+from mindtorch.nn.activations import celu_ as celu_
 from mindtorch.nn.activations import elu as elu
+from mindtorch.nn.activations import elu_ as elu_
 from mindtorch.nn.activations import glu as glu
 from mindtorch.nn.activations import gumbel_softmax as gumbel_softmax
 from mindtorch.nn.activations import hardshrink as hardshrink
@@ -24,18 +23,69 @@ from mindtorch.nn.activations import hardswish as hardswish
 from mindtorch.nn.activations import logsigmoid as logsigmoid
 from mindtorch.nn.activations import mish as mish
 from mindtorch.nn.activations import prelu as prelu
+from mindtorch.nn.activations import rrelu as rrelu
+from mindtorch.nn.activations import rrelu_ as rrelu_
 from mindtorch.nn.activations import selu as selu
+from mindtorch.nn.activations import selu_ as selu_
 from mindtorch.nn.activations import softshrink as softshrink
 from mindtorch.nn.activations import softsign as softsign
 from mindtorch.nn.activations import tanhshrink as tanhshrink
 from mindtorch.nn.activations import threshold as threshold
+from mindtorch.nn.activations import threshold_ as threshold_
+from mindtorch.nn.attention import multi_head_attention_forward as multi_head_attention_forward
 from mindtorch.nn.distances import cosine_embedding_loss as cosine_embedding_loss
 from mindtorch.nn.distances import cosine_similarity as cosine_similarity
 from mindtorch.nn.distances import huber_loss as huber_loss
 from mindtorch.nn.distances import margin_ranking_loss as margin_ranking_loss
 from mindtorch.nn.distances import pairwise_distance as pairwise_distance
 from mindtorch.nn.distances import triplet_margin_loss as triplet_margin_loss
+from mindtorch.nn.dropouts import alpha_dropout as alpha_dropout
+from mindtorch.nn.dropouts import dropout as dropout
+from mindtorch.nn.dropouts import dropout1d as dropout1d
+from mindtorch.nn.dropouts import dropout2d as dropout2d
+from mindtorch.nn.dropouts import dropout3d as dropout3d
+from mindtorch.nn.dropouts import feature_alpha_dropout as feature_alpha_dropout
+from mindtorch.nn.grids import affine_grid as affine_grid
+from mindtorch.nn.grids import grid_sample as grid_sample
+from mindtorch.nn.margins import gaussian_nll_loss as gaussian_nll_loss
+from mindtorch.nn.margins import hinge_embedding_loss as hinge_embedding_loss
+from mindtorch.nn.margins import multi_margin_loss as multi_margin_loss
+from mindtorch.nn.margins import multilabel_margin_loss as multilabel_margin_loss
+from mindtorch.nn.margins import multilabel_soft_margin_loss as multilabel_soft_margin_loss
+from mindtorch.nn.margins import poisson_nll_loss as poisson_nll_loss
+from mindtorch.nn.margins import soft_margin_loss as soft_margin_loss
+from mindtorch.nn.margins import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
+from mindtorch.nn.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from mindtorch.nn.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from mindtorch.nn.pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
+from mindtorch.nn.pooling import adaptive_max_pool1d as adaptive_max_pool1d
+from mindtorch.nn.pooling import adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices
+from mindtorch.nn.pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from mindtorch.nn.pooling import adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices
+from mindtorch.nn.pooling import adaptive_max_pool3d as adaptive_max_pool3d
+from mindtorch.nn.pooling import adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices
+from mindtorch.nn.pooling import avg_pool1d as avg_pool1d
+from mindtorch.nn.pooling import avg_pool2d as avg_pool2d
+from mindtorch.nn.pooling import avg_pool3d as avg_pool3d
+from mindtorch.nn.pooling import fold as fold
+from mindtorch.nn.pooling import lp_pool1d as lp_pool1d
+from mindtorch.nn.pooling import lp_pool2d as lp_pool2d
+from mindtorch.nn.pooling import lp_pool3d as lp_pool3d
+from mindtorch.nn.pooling import max_pool1d as max_pool1d
+from mindtorch.nn.pooling import max_pool1d_with_indices as max_pool1d_with_indices
+from mindtorch.nn.pooling import max_pool2d as max_pool2d
+from mindtorch.nn.pooling import max_pool2d_with_indices as max_pool2d_with_indices
+from mindtorch.nn.pooling import max_pool3d as max_pool3d
+from mindtorch.nn.pooling import max_pool3d_with_indices as max_pool3d_with_indices
+from mindtorch.nn.pooling import max_unpool1d as max_unpool1d
+from mindtorch.nn.pooling import max_unpool2d as max_unpool2d
+from mindtorch.nn.pooling import max_unpool3d as max_unpool3d
+from mindtorch.nn.pooling import unfold as unfold
 from mindtorch.nn.reduction import legacy_reduction, reduction_number
+from mindtorch.nn.resizing import interpolate as interpolate
+from mindtorch.nn.resizing import upsample as upsample
+from mindtorch.nn.resizing import upsample_bilinear as upsample_bilinear
+from mindtorch.nn.resizing import upsample_nearest as upsample_nearest
 from mindtorch.tensor import Tensor
 
 # -------------------- linear, convolution, attention --------------------
@@ -44,7 +94,10 @@ linear = ops.linear
 conv1d = ops.conv1d
 conv2d = ops.conv2d
 conv3d = ops.conv3d
+conv_transpose1d = ops.conv_transpose1d
 conv_transpose2d = ops.conv_transpose2d
+conv_transpose3d = ops.conv_transpose3d
+bilinear = ops.bilinear
 scaled_dot_product_attention = ops.scaled_dot_product_attention
 
 
@@ -90,6 +143,15 @@ softplus = ops.softplus
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The larger of input and 0."""
     return ops.relu_(input) if inplace else ops.relu(input)
+
+
+relu_ = ops.relu_
+leaky_relu_ = ops.leaky_relu_
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """`hardtanh` in place."""
+    return hardtanh(input, min_val, max_val, True)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -145,114 +207,6 @@ def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-# -------------------- dropout --------------------
-
-
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero each element with probability p and scale the others so that the mean stays."""
-    if not 0.0 <= p <= 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    return ops.dropout_(input, p, training) if inplace else ops.dropout(input, p, training)
-
-
-def _dropout_channels(input: Tensor, p: float, training: bool, inplace: bool, dims: int) -> Tensor:
-    """Dropout of whole channels: of everything but the last `dims` dimensions."""
-    if not 0.0 <= p <= 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0 or not input.numel():
-        return input
-    shape = (*input.shape[: input.ndim - dims], *(1,) * dims)
-    noise = ops.zeros((), dtype=input.dtype) if p == 1 else input.new_empty(shape).bernoulli_(1 - p).div_(1 - p)
-    return input.mul_(noise) if inplace else input * noise
-
-
-def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Dropout of whole channels of sequences."""
-    return _dropout_channels(input, p, training, inplace, 1)
-
-
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Dropout of whole channels of images."""
-    return _dropout_channels(input, p, training, inplace, 2)
-
-
-# -------------------- pooling --------------------
-
-
-def max_pool1d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The largest element of each window; with `return_indices`, also where it is."""
-    steps = kernel_size if stride is None else stride
-    places = [_one_row(value, rest) for value, rest in ((kernel_size, 1), (steps, 1), (padding, 0), (dilation, 1))]
-    pooled = max_pool2d(input.unsqueeze(-2), *places, ceil_mode, return_indices)
-    return tuple([part.squeeze(-2) for part in pooled]) if return_indices else pooled.squeeze(-2)
-
-
-def avg_pool1d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:
-    """The mean of each window."""
-    steps = kernel_size if stride is None else stride
-    places = [_one_row(value, rest) for value, rest in ((kernel_size, 1), (steps, 1), (padding, 0))]
-    return ops.avg_pool2d(input.unsqueeze(-2), *places, ceil_mode, count_include_pad).squeeze(-2)
-
-
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    """The mean of each of output_size cells."""
-    return ops.adaptive_avg_pool2d(input.unsqueeze(-2), _one_row(output_size, 1)).squeeze(-2)
-
-
-def _one_row(value: Any, row: int) -> tuple[int, int]:
-    """A size of a sequence as that of an image with one row."""
-    return row, value if isinstance(value, int) else value[0]
-
-
-avg_pool2d = ops.avg_pool2d
-
-
-def max_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The largest element of each window; with `return_indices`, also where it is."""
-    stride = () if stride is None else stride
-    if return_indices:
-        return ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return ops.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d_with_indices(input: Tensor, kernel_size: Any, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """The largest element of each window and where it is."""
-    return max_pool2d(input, kernel_size, *args, **{**kwargs, "return_indices": True})
-
-
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """The mean of each of output_size cells; None keeps the input's size."""
-    if isinstance(output_size, int):
-        output_size = (output_size, output_size)
-    elif None in output_size:
-        sizes = input.shape[-len(output_size) :]
-        output_size = tuple(own if given is None else given for given, own in zip(output_size, sizes))
-    return ops.adaptive_avg_pool2d(input, tuple(output_size))
-
-
 # -------------------- normalization --------------------
 
 
@@ -293,31 +247,51 @@ def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
     """Normalize over groups of channels."""
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     batch, channels, *rest = input.shape
-    if channels % num_groups:
-        raise RuntimeError(
-            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
-            f"{list(input.shape)} and num_groups={num_groups}"
-        )
     _check_several_values((batch * channels // num_groups, num_groups, *rest))
-    grouped = input.reshape(batch, num_groups, -1)
-    result = ops.layer_norm(grouped, (grouped.shape[-1],), None, None, eps).reshape(input.shape)
-    if (form := suggested_format(input._array)) is not contiguous_format:
-        result = result.to(memory_format=form)
-    shape = (channels,) + (1,) * len(rest)
-    if weight is not None:
-        result = result * weight.reshape(shape)
-    return result if bias is None else result + bias.reshape(shape)
+    return ops.group_norm(input, num_groups, weight, bias, eps)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize each channel of each image."""
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    return ops.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, False)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Divide by a power of the mean square over neighbouring channels."""
+    if input.ndim < 3:
+        gap = " " * 26  # torch's text has a line break of its source in it
+        raise ValueError(f"Expected 3D or higher dimensionality{gap}input (got {input.ndim} dimensions)")
+    if input.numel() == 0:
+        return input
+    squares = (input * input).unsqueeze(1)
+    widths = (size // 2, (size - 1) // 2)
+    if input.ndim == 3:
+        mean = ops.avg_pool2d(ops.pad(squares, (0, 0, *widths)), (size, 1), 1)
+    else:
+        flat = squares.reshape(*squares.shape[:4], -1)
+        mean = ops.avg_pool3d(ops.pad(flat, (0, 0, 0, 0, *widths)), (size, 1, 1), 1)
+    return input / mean.squeeze(1).reshape(input.shape).mul(alpha).add(k).pow(beta)
 
 
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """Divide by the root of the mean square over the last dimensions."""
-    dims = tuple(range(-len(normalized_shape), 0))
-    epsilon = finfo(input.dtype).eps if eps is None else eps
-    result = input * (input.pow(2).mean(dims, keepdim=True) + epsilon).rsqrt()
-    return result if weight is None else result * weight
+    return ops.rms_norm(input, tuple(normalized_shape), weight, eps)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
@@ -329,6 +303,9 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
 # -------------------- shape --------------------
 
 one_hot = ops.one_hot
+pixel_shuffle = ops.pixel_shuffle
+pixel_unshuffle = ops.pixel_unshuffle
+channel_shuffle = ops.channel_shuffle
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:

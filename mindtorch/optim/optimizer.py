@@ -276,9 +276,32 @@ class ElementwiseOptimizer(Optimizer):
         return loss
 
     def _update(self, parameter: Tensor, grad: Tensor, group: Group) -> None:
-        if group["maximize"]:
+        if group.get("maximize"):
             grad = -grad
         self.update(parameter, grad, self.state[parameter], group)
+
+
+def decayed(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
+    """The gradient with the weight decay of the group; a decoupled one changes the parameter instead."""
+    decay = group["weight_decay"]
+    if not decay:
+        return grad
+    if group["decoupled_weight_decay"]:
+        parameter.mul_(1 - float(group["lr"]) * decay)
+        return grad
+    return grad.add(parameter, alpha=decay)
+
+
+def refuse_sparse(optimizer: Optimizer, grad: Tensor) -> None:
+    """For optimizers whose state has an entry for every element."""
+    if grad.is_sparse:
+        raise RuntimeError(f"{type(optimizer).__name__} does not support sparse gradients")
+
+
+def check_betas(betas: tuple[float, float]) -> None:
+    for index, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
 
 
 def check_non_negative(name: str, value: Any) -> None:

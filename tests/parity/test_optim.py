@@ -20,6 +20,20 @@ OPTIMIZERS = {
     "RMSprop": {"lr": 0.02},
     "RMSprop centered": {"lr": 0.02, "centered": True, "momentum": 0.5, "weight_decay": 0.01},
     "Adagrad": {"lr": 0.1, "lr_decay": 0.1, "initial_accumulator_value": 0.2, "weight_decay": 0.01},
+    "Adamax": {"lr": 0.05},
+    "Adamax decay": {"lr": 0.05, "weight_decay": 0.1, "maximize": True, "betas": (0.8, 0.9)},
+    "NAdam": {"lr": 0.05, "weight_decay": 0.1},
+    "NAdam decoupled": {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True, "momentum_decay": 0.1},
+    "RAdam": {"lr": 0.05, "weight_decay": 0.1},
+    "RAdam decoupled": {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True},
+    "ASGD": {"lr": 0.1, "weight_decay": 0.1},
+    "ASGD averaging": {"lr": 0.1, "t0": 4, "lambd": 0.1, "alpha": 0.5},
+    "Adadelta": {"lr": 2.0},
+    "Adadelta decay": {"rho": 0.5, "eps": 1e-3, "weight_decay": 0.1, "maximize": True},
+    "Rprop": {"lr": 0.1},
+    "Rprop limits": {"lr": 0.1, "etas": (0.2, 1.9), "step_sizes": (0.05, 0.2), "maximize": True},
+    "Adafactor": {"lr": 0.1},
+    "Adafactor clipped": {"lr": 0.5, "eps": (1e-3, 0.1), "d": 2.0, "weight_decay": 0.1, "beta2_decay": -0.5},
 }
 
 
@@ -52,6 +66,72 @@ def test_steps(name):
         assert list(own["state"][number]) == list(state)
         for key, value in state.items():
             np.testing.assert_allclose(own["state"][number][key].numpy(), value.numpy(), rtol=2e-4, atol=1e-6)
+
+
+LBFGS = {
+    "plain": {"lr": 0.3, "max_iter": 4},
+    "with a short memory": {"lr": 0.3, "max_iter": 7, "history_size": 2},
+    "with a line search": {"line_search_fn": "strong_wolfe", "max_iter": 6},
+    "with few evaluations": {"line_search_fn": "strong_wolfe", "max_eval": 3},
+}
+
+
+@pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad=True:UserWarning")
+@pytest.mark.parametrize("name", LBFGS)
+def test_lbfgs(name):
+    def use(library):
+        x = library.tensor([-1.5, 2.0, 0.5], dtype=library.float64, requires_grad=True)
+        optimizer = library.optim.LBFGS([x], **LBFGS[name])
+
+        def closure():
+            optimizer.zero_grad()
+            loss = (1 - x[:-1]).pow(2).sum() + 10 * (x[1:] - x[:-1] ** 2).pow(2).sum()
+            loss.backward()
+            return loss
+
+        losses = [optimizer.step(closure).item() for _ in range(4)]
+        return losses, x.tolist(), dict(next(iter(optimizer.state_dict()["state"].values())))
+
+    (ours, point, state), (theirs, reference, expected) = map(use, LIBRARIES)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    np.testing.assert_allclose(point, reference, rtol=1e-6)
+    assert set(state) == set(expected)
+    assert (state["func_evals"], state["n_iter"]) == (expected["func_evals"], expected["n_iter"])
+
+
+@pytest.mark.parametrize("options", [{}, {"nesterov": False, "adjust_lr_fn": "match_rms_adamw"}], ids=str)
+def test_muon(options):
+    """Its iteration is done in bfloat16, so that little errors show."""
+
+    def use(library):
+        library.manual_seed(0)
+        weights = [library.randn(4, 6, requires_grad=True), library.randn(6, 3, requires_grad=True)]
+        optimizer = library.optim.Muon(weights, lr=0.02, **options)
+        for _ in range(2):
+            optimizer.zero_grad()
+            (weights[0] @ weights[1]).square().sum().backward()
+            optimizer.step()
+        return [weight.detach().numpy() for weight in weights], repr(optimizer)
+
+    (ours, text), (theirs, expected) = map(use, LIBRARIES)
+    assert text == expected
+    for own, other in zip(ours, theirs):
+        np.testing.assert_allclose(own, other, atol=5e-3)
+
+
+def test_sparse_adam():
+    def use(library):
+        library.manual_seed(0)
+        layer = library.nn.Embedding(6, 3, sparse=True)
+        optimizer = library.optim.SparseAdam(layer.parameters(), lr=0.1)
+        for rows in ([0, 2, 2], [1, 2, 5], [0, 0, 4]):
+            optimizer.zero_grad()
+            layer(library.tensor(rows)).square().sum().backward()
+            optimizer.step()
+        return layer.weight.detach().numpy()
+
+    ours, theirs = map(use, LIBRARIES)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 
 SCHEDULES = {
@@ -121,6 +201,16 @@ ERRORS = {
     "beta": lambda L, p: L.optim.Adam([p], betas=(0.1, 1.9)),
     "alpha": lambda L, p: L.optim.RMSprop([p], alpha=-1),
     "accumulator": lambda L, p: L.optim.Adagrad([p], initial_accumulator_value=-1),
+    "Adamax beta": lambda L, p: L.optim.Adamax([p], betas=(1.0, 0.5)),
+    "NAdam momentum": lambda L, p: L.optim.NAdam([p], momentum_decay=-1),
+    "Adadelta rho": lambda L, p: L.optim.Adadelta([p], rho=2),
+    "Rprop etas": lambda L, p: L.optim.Rprop([p], etas=(1.5, 1.2)),
+    "Adafactor clipping": lambda L, p: L.optim.Adafactor([p], d=0.5),
+    "Adafactor decay": lambda L, p: L.optim.Adafactor([p], beta2_decay=0.5),
+    "Muon of a vector": lambda L, p: L.optim.Muon([p]),
+    "Muon rate": lambda L, p: L.optim.Muon([p], adjust_lr_fn="other"),
+    "SparseAdam rate": lambda L, p: L.optim.SparseAdam([p], lr=0),
+    "LBFGS groups": lambda L, p: L.optim.LBFGS([{"params": [p]}, {"params": []}]),
     "groups of a state": lambda L, p: L.optim.SGD([p], 0.1).load_state_dict({"param_groups": [], "state": {}}),
     "sizes of a state": lambda L, p: L.optim.SGD([p], 0.1).load_state_dict(
         {"param_groups": [{"params": [0, 1]}], "state": {}}

@@ -257,3 +257,129 @@ class ParameterList(Module):
 
 def _as_parameter(value: Any) -> Any:
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
+
+
+class ParameterDict(Module):
+    """Parameters by name; tensors become parameters, other values are kept as they are."""
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        self.__dict__["_keys"] = {}
+        if parameters is not None:
+            self.update(parameters)
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, str(key))
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._keys[key] = None
+        is_plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
+        setattr(self, str(key), Parameter(value) if is_plain else value)
+
+    def __delitem__(self, key: str) -> None:
+        del self._keys[key]
+        delattr(self, str(key))
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._keys))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._keys
+
+    def __or__(self, other: Mapping[str, Any]) -> ParameterDict:
+        result = self.copy()
+        result.update(other)
+        return result
+
+    def __ror__(self, other: Mapping[str, Any]) -> ParameterDict:
+        result = type(self)(other)
+        result.update(self)
+        return result
+
+    def __ior__(self, other: Mapping[str, Any]) -> ParameterDict:
+        self.update(other)
+        return self
+
+    def keys(self) -> Iterable[str]:
+        return self._keys.keys()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        return ((key, self[key]) for key in self._keys)
+
+    def values(self) -> Iterable[Any]:
+        return (self[key] for key in self._keys)
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary with the same parameters."""
+        return type(self)({key: self[key] for key in self._keys})
+
+    def clear(self) -> None:
+        for key in list(self._keys):
+            del self[key]
+
+    def pop(self, key: str) -> Any:
+        """Take a value out."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        """Take out what was added last."""
+        key, _ = self._keys.popitem()
+        self._keys[key] = None
+        return key, self.pop(key)
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The value of a name, which is the default if it had none."""
+        if key not in self._keys:
+            self[key] = default
+        return self[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self._keys else default
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """A dictionary with one value for all names."""
+        return type(self)((key, default) for key in keys)
+
+    def update(self, parameters: Any) -> None:
+        """Add the values of a mapping, or of pairs of name and value."""
+        if not isinstance(parameters, Iterable):
+            raise TypeError(
+                "ParametersDict.update should be called with an iterable of key/value pairs, "
+                f"but got {type(parameters).__name__}"
+            )
+        if isinstance(parameters, (Mapping, ParameterDict)):
+            pairs: Iterable[Any] = list(parameters.items())
+        else:
+            pairs = [_checked_pair(number, pair) for number, pair in enumerate(parameters)]
+        for key, value in pairs:
+            self[key] = value
+
+    def extra_repr(self) -> str:
+        lines = []
+        for key, value in self.items():
+            if isinstance(value, Tensor):
+                kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
+                shape = "x".join(map(str, value.size()))
+                lines.append(f"  ({key}): {kind} containing: [{value.type()} of size {shape}]")
+            else:
+                lines.append(f"  ({key}): Object of type: {type(value).__name__}")
+        return "\n".join(lines)
+
+    def __call__(self, input: Any) -> Any:
+        raise RuntimeError("ParameterDict should not be called.")
+
+
+def _checked_pair(number: int, pair: Any) -> Any:
+    if not isinstance(pair, Iterable):
+        raise TypeError(f"ParameterDict update sequence element #{number} should be Iterable; is {type(pair).__name__}")
+    if len(pair) != 2:
+        raise ValueError(f"ParameterDict update sequence element #{number} has length {len(pair)}; 2 is required")
+    return pair

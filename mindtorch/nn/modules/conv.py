@@ -182,10 +182,9 @@ class Conv3d(_Forward):
         return self._convolve(ops.conv3d, input)
 
 
-class ConvTranspose2d(_Convolution):
-    """The transpose of a convolution over two dimensions: it spreads each element of the input over a window."""
+class _Transposed(_Convolution):
+    """The transpose of a convolution: it spreads each element of the input over a window."""
 
-    dims = 2
     transposed = True
 
     def __init__(
@@ -220,9 +219,9 @@ class ConvTranspose2d(_Convolution):
             dtype,
         )
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+    def _spread(self, function: Any, input: Tensor, output_size: Any) -> Tensor:
         output_padding = self.output_padding if output_size is None else self._padding_for(input, output_size)
-        return ops.conv_transpose2d(
+        return function(
             input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation
         )
 
@@ -242,3 +241,30 @@ class ConvTranspose2d(_Convolution):
                 f"(for an input of {list(input.shape[-self.dims:])})"
             )
         return tuple(size - low for size, low in zip(wanted, smallest))
+
+
+class ConvTranspose1d(_Transposed):
+    """The transpose of a convolution over one dimension."""
+
+    dims = 1
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        return self._spread(ops.conv_transpose1d, input, output_size)
+
+
+class ConvTranspose2d(_Transposed):
+    """The transpose of a convolution over two dimensions."""
+
+    dims = 2
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        return self._spread(ops.conv_transpose2d, input, output_size)
+
+
+class ConvTranspose3d(_Transposed):
+    """The transpose of a convolution over three dimensions."""
+
+    dims = 3
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        return self._spread(ops.conv_transpose3d, input, output_size)

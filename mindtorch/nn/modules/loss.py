@@ -16,7 +16,7 @@ class Loss(Module):
         self.reduction = legacy_reduction(size_average, reduce, reduction)
 
 
-class _WeightedLoss(Loss):
+class WeightedLoss(Loss):
     """A loss with weights for its classes or elements."""
 
     def __init__(
@@ -30,7 +30,7 @@ class _WeightedLoss(Loss):
         self.register_buffer("weight", weight)
 
 
-class CrossEntropyLoss(_WeightedLoss):
+class CrossEntropyLoss(WeightedLoss):
     """The cross entropy of logits against classes or class probabilities."""
 
     def __init__(
@@ -57,7 +57,7 @@ class CrossEntropyLoss(_WeightedLoss):
         )
 
 
-class NLLLoss(_WeightedLoss):
+class NLLLoss(WeightedLoss):
     """The negative log likelihood of classes."""
 
     def __init__(
@@ -106,14 +106,14 @@ class SmoothL1Loss(Loss):
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
-class BCELoss(_WeightedLoss):
+class BCELoss(WeightedLoss):
     """The cross entropy of probabilities."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(_WeightedLoss):
+class BCEWithLogitsLoss(WeightedLoss):
     """The cross entropy of sigmoid(input)."""
 
     def __init__(

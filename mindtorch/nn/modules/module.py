@@ -10,8 +10,25 @@ from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.device import device as Device
 from mindtorch.dtype import bfloat16, float16, float32, float64
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.nn.modules import global_hooks
 from mindtorch.nn.modules import state_dict as states
 from mindtorch.nn.modules.calls import call_with_hooks
+from mindtorch.nn.modules.global_hooks import register_module_backward_hook as register_module_backward_hook
+from mindtorch.nn.modules.global_hooks import (
+    register_module_buffer_registration_hook as register_module_buffer_registration_hook,
+)
+from mindtorch.nn.modules.global_hooks import register_module_forward_hook as register_module_forward_hook
+from mindtorch.nn.modules.global_hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
+from mindtorch.nn.modules.global_hooks import register_module_full_backward_hook as register_module_full_backward_hook
+from mindtorch.nn.modules.global_hooks import (
+    register_module_full_backward_pre_hook as register_module_full_backward_pre_hook,
+)
+from mindtorch.nn.modules.global_hooks import (
+    register_module_module_registration_hook as register_module_module_registration_hook,
+)
+from mindtorch.nn.modules.global_hooks import (
+    register_module_parameter_registration_hook as register_module_parameter_registration_hook,
+)
 from mindtorch.nn.parameter import Buffer, Parameter
 from mindtorch.tensor import Tensor
 
@@ -36,6 +53,7 @@ class Module:
     """A part of a model: its parameters, its buffers, its submodules and what it does with an input."""
 
     _version = 1
+    _is_full_backward_hook: bool | None = None  # what the hooks in `_backward_hooks` are, if there ever was one
     training: bool
 
     def __init__(self) -> None:
@@ -53,7 +71,7 @@ class Module:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._has_hooks:
+        if self._has_hooks or global_hooks.in_use:
             return call_with_hooks(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -129,7 +147,7 @@ class Module:
                 f"cannot assign '{_type_name(param)}' object to parameter '{name}' "
                 "(torch.nn.Parameter or None required)"
             )
-        self._parameters[name] = param
+        self._parameters[name] = global_hooks.registered(global_hooks.parameter_registration, self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is part of the state, but no parameter; only persistent ones go to the state_dict."""
@@ -140,7 +158,7 @@ class Module:
             raise TypeError(
                 f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = global_hooks.registered(global_hooks.buffer_registration, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -158,7 +176,7 @@ class Module:
             raise KeyError(f'module name can\'t contain ".", got: {name}')
         if name == "":
             raise KeyError('module name can\'t be empty string ""')
-        self._modules[name] = module
+        self._modules[name] = global_hooks.registered(global_hooks.module_registration, self, name, module)
 
     add_module = register_module
 
@@ -321,11 +339,12 @@ class Module:
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
         """Move to a device, convert floating-point parameters and buffers to a dtype, or both."""
         device, dtype, non_blocking = _parse_to(*args, **kwargs)
+        memory_format = kwargs.get("memory_format")
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
             )
-        return self._apply(lambda tensor: _converted(tensor, device, dtype, non_blocking))
+        return self._apply(lambda tensor: _converted(tensor, device, dtype, non_blocking, memory_format))
 
     def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
         """Move to a device without copying the values."""
@@ -396,6 +415,19 @@ class Module:
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Call hook(module, grad_input, grad_output) when the gradients are known; it may return other grad_input."""
+        return self._add_backward_hook(hook, True, prepend)
+
+    def register_backward_hook(self, hook: Callable) -> RemovableHandle:
+        """Call hook(module, grad_input, grad_output) with the gradients of the node that made the output."""
+        return self._add_backward_hook(hook, False, prepend=False)
+
+    def _add_backward_hook(self, hook: Callable, is_full: bool, prepend: bool) -> RemovableHandle:
+        if self._is_full_backward_hook is (not is_full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
+                "one of them."
+            )
+        self._is_full_backward_hook = is_full
         return self._add_hook("_backward_hooks", hook, prepend)
 
     def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
@@ -521,6 +553,8 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
     return None if device is None else Device(device), dtype, non_blocking
 
 
-def _converted(tensor: Tensor, device: Any, dtype: Any, non_blocking: bool) -> Tensor:
+def _converted(tensor: Tensor, device: Any, dtype: Any, non_blocking: bool, memory_format: Any) -> Tensor:
     wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
+    if memory_format is not None and tensor.ndim in (4, 5):
+        return tensor.to(device=device, dtype=wanted, non_blocking=non_blocking, memory_format=memory_format)
     return tensor.to(device=device, dtype=wanted, non_blocking=non_blocking)

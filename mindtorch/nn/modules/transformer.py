@@ -1,0 +1,327 @@
+"""The transformer: layers of an encoder and a decoder, stacks of them, and the two together."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch.dispatch import ops
+from mindtorch.nn import functional as F
+from mindtorch.nn import init
+from mindtorch.nn.attention import canonical_mask
+from mindtorch.nn.modules.attention import MultiheadAttention
+from mindtorch.nn.modules.container import ModuleList
+from mindtorch.nn.modules.dropout import Dropout
+from mindtorch.nn.modules.linear import Linear
+from mindtorch.nn.modules.module import Module
+from mindtorch.nn.modules.normalization import LayerNorm
+from mindtorch.tensor import Tensor
+
+Activation = str | Callable[[Tensor], Tensor]
+
+
+def _square_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
+    """What each place may look at: itself and what is before it."""
+    return ops.triu(ops.full((size, size), -math.inf, dtype=dtype, device=device), 1)
+
+
+def _is_causal(mask: Tensor | None, is_causal: bool | None, length: int) -> bool:
+    """Whether a mask leaves out what is ahead and nothing else, unless the caller says so."""
+    if is_causal is not None or mask is None:
+        return bool(is_causal)
+    if tuple(mask.shape) != (length, length):
+        return False
+    return bool((mask == _square_mask(length, mask.device, mask.dtype)).all())
+
+
+def _length(sequence: Tensor, batch_first: bool) -> int:
+    return sequence.shape[1 if batch_first and sequence.ndim == 3 else 0]
+
+
+def _activation_function(name: str) -> Callable[[Tensor], Tensor]:
+    functions = {"relu": F.relu, "gelu": F.gelu}
+    if name not in functions:
+        raise RuntimeError(f"activation should be relu/gelu, not {name}")
+    return functions[name]
+
+
+class _TransformerLayer(Module):
+    """What the layers of encoder and decoder share: attention, two linear layers, and what is between them."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout: float,
+        activation: Activation,
+        layer_norm_eps: float,
+        batch_first: bool,
+        norm_first: bool,
+        bias: bool,
+        device: Any,
+        dtype: Any,
+        blocks: int,
+    ) -> None:
+        options = {"device": device, "dtype": dtype}
+        super().__init__()
+        for name in ("self_attn", "multihead_attn")[: blocks - 1]:
+            attention = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **options)
+            setattr(self, name, attention)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **options)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **options)
+        self.norm_first = norm_first
+        for number in range(1, blocks + 1):
+            setattr(self, f"norm{number}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options))
+        for number in range(1, blocks + 1):
+            setattr(self, f"dropout{number}", Dropout(dropout))
+        self.activation = _activation_function(activation) if isinstance(activation, str) else activation
+
+    def _block(self, x: Tensor, norm: Module, compute: Callable[[Tensor], Tensor]) -> Tensor:
+        """A block around which x is passed on; normalized before or after it."""
+        return x + compute(norm(x)) if self.norm_first else norm(x + compute(x))
+
+    def _attend_to_itself(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
+        result = self.self_attn(
+            x, x, x, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False
+        )
+        return self.dropout1(result[0])
+
+    def _feed_forward(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+
+class TransformerEncoderLayer(_TransformerLayer):
+    """A sequence attends to itself and goes through two linear layers."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        options = (dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype)
+        super().__init__(d_model, nhead, *options, blocks=2)
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", src_mask, "src_mask", src.dtype)
+        mask = canonical_mask(src_mask, "src_mask", None, "", src.dtype)
+        x = self._block(src, self.norm1, lambda x: self._attend_to_itself(x, mask, padding, is_causal))
+        return self._block(x, self.norm2, lambda x: self.dropout2(self._feed_forward(x)))
+
+
+class TransformerDecoderLayer(_TransformerLayer):
+    """A sequence attends to itself, then to what the encoder made, and goes through two linear layers."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        options = (dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype)
+        super().__init__(d_model, nhead, *options, blocks=3)
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        def attend_to_memory(x: Tensor) -> Tensor:
+            result = self.multihead_attn(
+                x,
+                memory,
+                memory,
+                attn_mask=memory_mask,
+                key_padding_mask=memory_key_padding_mask,
+                is_causal=memory_is_causal,
+                need_weights=False,
+            )
+            return self.dropout2(result[0])
+
+        own = tgt_mask, tgt_key_padding_mask, tgt_is_causal
+        x = self._block(tgt, self.norm1, lambda x: self._attend_to_itself(x, *own))
+        x = self._block(x, self.norm2, attend_to_memory)
+        return self._block(x, self.norm3, lambda x: self.dropout3(self._feed_forward(x)))
+
+
+class TransformerEncoder(Module):
+    """Copies of an encoder layer, one after the other."""
+
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        super().__init__()
+        self.layers = ModuleList(copy.deepcopy(encoder_layer) for _ in range(num_layers))
+        self.num_layers = num_layers
+        self.norm = norm
+        self.enable_nested_tensor = enable_nested_tensor
+        self.mask_check = mask_check
+
+    def forward(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
+        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", mask, "mask", src.dtype)
+        mask = canonical_mask(mask, "mask", None, "", src.dtype)
+        causal = _is_causal(mask, is_causal, _length(src, self.layers[0].self_attn.batch_first))
+        output = src
+        for layer in self.layers:
+            output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        return output if self.norm is None else self.norm(output)
+
+
+class TransformerDecoder(Module):
+    """Copies of a decoder layer, one after the other."""
+
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+        super().__init__()
+        self.layers = ModuleList(copy.deepcopy(decoder_layer) for _ in range(num_layers))
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        causal = _is_causal(tgt_mask, tgt_is_causal, _length(tgt, self.layers[0].self_attn.batch_first))
+        output = tgt
+        for layer in self.layers:
+            output = layer(
+                output,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=causal,
+                memory_is_causal=memory_is_causal,
+            )
+        return output if self.norm is None else self.norm(output)
+
+
+class Transformer(Module):
+    """An encoder and a decoder."""
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        layer = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        options = {"device": device, "dtype": dtype}
+        if custom_encoder is None:
+            encoder_layer = TransformerEncoderLayer(*layer, **options)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)
+            custom_encoder = TransformerEncoder(encoder_layer, num_encoder_layers, norm)
+        self.encoder = custom_encoder
+        if custom_decoder is None:
+            decoder_layer = TransformerDecoderLayer(*layer, **options)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)
+            custom_decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
+        self.decoder = custom_decoder
+        for parameter in self.parameters():
+            if parameter.ndim > 1:
+                init.xavier_uniform_(parameter)
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        self._check(src, tgt)
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
+        return self.decoder(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
+
+    def _check(self, src: Tensor, tgt: Tensor) -> None:
+        batch_dim = 0 if self.batch_first else 1
+        if src.ndim == 3 and src.shape[batch_dim] != tgt.shape[batch_dim]:
+            raise RuntimeError("the batch number of src and tgt must be equal")
+        if src.shape[-1] != self.d_model or tgt.shape[-1] != self.d_model:
+            raise RuntimeError("the feature number of src and tgt must be equal to d_model")
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+        """The mask with which each place looks at itself and at what is before it."""
+        return _square_mask(sz, device, dtype)
