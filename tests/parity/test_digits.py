@@ -1,33 +1,17 @@
 """The digits example takes the same steps in mindtorch as in PyTorch, with nothing changed but the import."""
 
-import sys
-from pathlib import Path
-from types import ModuleType
-
 import numpy as np
 import pytest
+
+from tests.parity.example_programs import example_with
 
 pytest.importorskip("sklearn", reason="needs the examples extra")
 pytest.importorskip("matplotlib", reason="needs the examples extra")
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "digits.py"
-IMPORT = "import mindtorch as torch"
-
-
-def example_with(library):
-    """The example as a module that was written for the given library."""
-    source = EXAMPLE.read_text()
-    assert source.count(IMPORT) == 2  # in the docstring, and the statement
-    module = ModuleType(f"digits_with_{library}")
-    sys.modules[module.__name__] = module  # dataclasses look their module up
-    module.__dict__["__file__"] = str(EXAMPLE)
-    exec(compile(source.replace(IMPORT, f"import {library} as torch"), str(EXAMPLE), "exec"), module.__dict__)
-    return module
-
 
 def losses_with(library, epochs=3):
     """The losses of a short training from a fixed seed: initial values, order and dropout all follow from it."""
-    example = example_with(library)
+    example = example_with(library, "digits")
     example.torch.manual_seed(0)
     train_loader, test_loader = example.loaders_of(*example.load_data(), batch_size=64)
     model = example.DigitNet()
@@ -41,7 +25,7 @@ def test_loss_curve():
 
 
 def test_example_learns(tmp_path, capsys):
-    example = example_with("mindtorch")
+    example = example_with("mindtorch", "digits")
     assert example.main(["--epochs", "8", "--output", str(tmp_path)]) == 0
     assert (tmp_path / "digits.png").stat().st_size > 10_000
     accuracy = float(capsys.readouterr().out.rpartition("of the reloaded model ")[2].split()[0])
