@@ -6,6 +6,15 @@ from mindtorch.named_result import NamedResult
 from mindtorch.tensor import Tensor
 
 
+class frexp(NamedResult):
+    """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+
+    __slots__ = ()
+
+    mantissa: Tensor
+    exponent: Tensor
+
+
 class max(NamedResult):
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
 
@@ -17,6 +26,69 @@ class max(NamedResult):
 
 class min(NamedResult):
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class aminmax(NamedResult):
+    """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
+
+    __slots__ = ()
+
+    min: Tensor
+    max: Tensor
+
+
+class median(NamedResult):
+    """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class nanmedian(NamedResult):
+    """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class mode(NamedResult):
+    """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class kthvalue(NamedResult):
+    """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class cummax(NamedResult):
+    """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class cummin(NamedResult):
+    """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
 
     __slots__ = ()
 
@@ -40,6 +112,207 @@ class topk(NamedResult):
 
     values: Tensor
     indices: Tensor
+
+
+class linalg_inv_ex(NamedResult):
+    """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
+
+    __slots__ = ()
+
+    inverse: Tensor
+    info: Tensor
+
+
+class _linalg_det(NamedResult):
+    """_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
+
+    __slots__ = ()
+
+    result: Tensor
+    LU: Tensor
+    pivots: Tensor
+
+
+class _linalg_slogdet(NamedResult):
+    """_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"""
+
+    __slots__ = ()
+
+    sign: Tensor
+    logabsdet: Tensor
+    LU: Tensor
+    pivots: Tensor
+
+
+class linalg_slogdet(NamedResult):
+    """linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)"""
+
+    __slots__ = ()
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class slogdet(NamedResult):
+    """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"""
+
+    __slots__ = ()
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class _linalg_solve_ex(NamedResult):
+    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
+
+    __slots__ = ()
+
+    result: Tensor
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
+class linalg_solve_ex(NamedResult):
+    """linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)"""
+
+    __slots__ = ()
+
+    result: Tensor
+    info: Tensor
+
+
+class linalg_lu_factor_ex(NamedResult):
+    """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
+
+    __slots__ = ()
+
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
+class linalg_lu_factor(NamedResult):
+    """linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)"""
+
+    __slots__ = ()
+
+    LU: Tensor
+    pivots: Tensor
+
+
+class linalg_lu(NamedResult):
+    """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
+
+    __slots__ = ()
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+class triangular_solve(NamedResult):
+    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
+
+    __slots__ = ()
+
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+
+class linalg_cholesky_ex(NamedResult):
+    """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
+
+    __slots__ = ()
+
+    L: Tensor
+    info: Tensor
+
+
+class linalg_qr(NamedResult):
+    """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
+
+    __slots__ = ()
+
+    Q: Tensor
+    R: Tensor
+
+
+class qr(NamedResult):
+    """qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)"""
+
+    __slots__ = ()
+
+    Q: Tensor
+    R: Tensor
+
+
+class _linalg_svd(NamedResult):
+    """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+
+    __slots__ = ()
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class linalg_svd(NamedResult):
+    """linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+
+    __slots__ = ()
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class svd(NamedResult):
+    """svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"""
+
+    __slots__ = ()
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+class _linalg_eigh(NamedResult):
+    """_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    __slots__ = ()
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class linalg_eigh(NamedResult):
+    """linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    __slots__ = ()
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class linalg_eig(NamedResult):
+    """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    __slots__ = ()
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class linalg_lstsq(NamedResult):
+    """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"""
+
+    __slots__ = ()
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
 
 
 class nll_loss_forward(NamedResult):

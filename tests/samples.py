@@ -7,7 +7,7 @@ of that name here: every op whose entry names it gets its tests.
 
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,12 @@ def samples(function):
     return function
 
 
+@samples
+def backward(make):
+    """Real calls: tests/harness.py records those that the backward pass of the op `x` makes, for an op `x_backward`."""
+    return iter(())
+
+
 SHAPES = [(), (3,), (0,), (2, 3), (1, 3), (2, 0, 3), (2, 3, 4)]
 LAID_OUT = [
     ((3, 2), "transposed"), ((2, 3, 4), "permuted"), ((5,), "stepped"), ((3, 4), "expanded"), ((2, 3), "offset"),
@@ -141,6 +147,20 @@ def unary_positive(make):
 def unary_unit(make):
     for x in every_shape(make, low=-0.9, high=0.9):
         yield call(x)
+
+
+@samples
+def unary_above_one(make):
+    for x in every_shape(make, low=1.25, high=4):
+        yield call(x)
+
+
+@samples
+def unary_signed(make):
+    """Without nan, whose sign depends on how the tensor was made."""
+    yield from unary(make)
+    if make.is_float:
+        yield call(make.fixed([float("inf"), -float("inf"), 0.0, -0.0]))
 
 
 @samples
@@ -244,6 +264,125 @@ def number_binary_nonzero(make):
 def binary_int(make):
     for number in (1, 3, True) if make.dtype != "bool" else (True, False):
         yield call(make(2, 3), number)
+
+
+@samples
+def ldexp(make):
+    for x, y in every_pair(make):
+        yield call(x, y)
+    if make.dtype != "bool":
+        yield call(make(2, 3), make(2, 3, dtype="int64", low=0))
+        yield call(make(2, 3), make(3, dtype="uint8"))
+
+
+@samples
+def copysign(make):
+    for x, y in every_pair(make):
+        yield call(x, y)
+    yield call(make(2, 3), make(3, dtype="int64"))
+    yield call(make(2, 3), make(dtype="float64"))
+
+
+@samples
+def float_power(make):
+    yield from pow(make)
+    yield call(make(2, 3, low=0.5, dtype="float64"), make(3))
+
+
+@samples
+def float_power_number(make):
+    yield from pow_number(make)
+    yield call(make(2, 3, low=0.5, dtype="float64"), 2)
+
+
+@samples
+def unary_probability(make):
+    for x in every_shape(make, low=0.1, high=0.9):
+        yield call(x)
+
+
+@samples
+def incomplete_gamma(make):
+    """PyTorch has no gradient of the first argument."""
+    for x, y in every_pair(make, low=0.5, high=4):
+        yield call(replace(x, differentiable=False), y)
+
+
+@samples
+def zeta(make):
+    """As incomplete_gamma."""
+    for x, y in every_pair(make, low=1.5, high=4):
+        yield call(replace(x, differentiable=False), y)
+
+
+@samples
+def number_above_one(make):
+    for number in (2, 2.5):
+        yield call(number, make(2, 3, low=1.5, high=4))
+        yield call(number, make(low=1.5, high=4))
+
+
+@samples
+def positive_number(make):
+    for number in (2, 2.5):
+        yield call(make(2, 3, low=0.5, high=4), number)
+        yield call(make(low=0.5, high=4), number)
+
+
+@samples
+def above_one_number(make):
+    for sample in number_above_one(make):
+        number, tensor = sample.args
+        yield call(replace(tensor, differentiable=False), number)
+
+
+@samples
+def mvlgamma(make):
+    for p in (1, 2, 3):
+        yield call(make(2, 3, low=2, high=5), p)
+        yield call(make(low=2, high=5), p)
+    yield call(make(3, 2, low=2, high=5, layout="transposed"), 2)
+    yield call(make(0), 2)
+
+
+@samples
+def shift(make):
+    for x, y in every_pair(make, low=0, high=6):
+        yield call(x, y)
+    if make.dtype != "uint8":
+        yield call(make(2, 3), make(3))
+    yield call(make(2, 3), make.fixed([7, 8, 64]))
+    yield call(make(2, 3), make(3, dtype="int64"))
+
+
+@samples
+def shift_number(make):
+    for number in (0, 1, 3, 70, -1):
+        yield call(make(2, 3), number)
+        yield call(make(), number)
+
+
+@samples
+def number_shift(make):
+    yield call(5, make(2, 3, low=0, high=6))
+    yield call(-5, make(low=0, high=6))
+    yield call(2.5, make(2))
+
+
+@samples
+def logit(make):
+    for x in every_shape(make, low=0.1, high=0.9):
+        yield call(x)
+    yield call(make(2, 3, low=0.3, high=0.7), 0.2)
+    yield call(make(2, 3, low=-1, high=2), eps=0.25)
+
+
+@samples
+def nan_to_num(make):
+    yield from unary_special(make)
+    yield call(make(2, 3), 1.0, 2.0, -2.0)
+    if make.is_float or make.is_complex:
+        yield call(make.fixed([float("nan"), float("inf"), -float("inf"), 1.0]), nan=2.0, posinf=3.0)
 
 
 @samples
@@ -510,6 +649,14 @@ def cumulative(make):
 
 
 @samples
+def cumulative_extreme(make):
+    for sample in cumulative(make):
+        if sample.args[0].data.size:
+            yield sample
+    yield call(make(2, 9, low=0, high=2), 1)
+
+
+@samples
 def softmax_raw(make):
     for x, dim in ((make(), 0), (make(3), 0), (make(2, 3), 1), (make(2, 3, 4, layout="permuted"), 1), (make(0, 3), 1)):
         yield call(x, dim, False)
@@ -587,6 +734,149 @@ def norm(make):
 def norm_dim(make):
     yield call(make(2, 3), 2, 1)
     yield call(make(2, 3), 1, (0, 1), True)
+
+
+@samples
+def dist(make):
+    for p in (2, 1, 0, 3, float("inf")):
+        yield call(make(2, 3), make(3), p)
+    yield call(make(2), make(2))
+
+
+@samples
+def renorm(make):
+    for p in (1, 2, 3):
+        yield call(make(3, 4), p, 0, 5)
+        yield call(make(4, 3, layout="transposed"), p, -1, 2.5)
+
+
+@samples
+def quantile(make):
+    for interpolation in ("linear", "lower", "higher", "midpoint", "nearest"):
+        points = TensorSpec(np.array([0.1, 0.5, 0.77]), make.dtype, differentiable=False)
+        yield call(make(3, 5), points, 1, interpolation=interpolation)
+        yield call(make(4, 3, layout="transposed"), points, 0, True, interpolation=interpolation)
+    yield call(make(3, 4), TensorSpec(np.array(0.3), make.dtype, differentiable=False))
+    if make.is_float:
+        yield call(make.fixed([[1.0, float("nan"), 0.5], [1, 2, 3]]), TensorSpec(np.array(0.3), make.dtype), 1)
+
+
+@samples
+def quantile_number(make):
+    for q in (0.0, 0.25, 1.0):
+        yield call(make(3, 5), q)
+        yield call(make(3, 5), q, -1, True)
+    yield call(make(), 0.5)
+
+
+@samples
+def cov(make):
+    yield call(make(3, 5))
+    yield call(make(5), correction=0)
+    yield call(make(5, 3, layout="transposed"), fweights=TensorSpec(np.array([1, 2, 1]), "int64"))
+    yield call(make(2, 4), aweights=TensorSpec(np.array([0.5, 1, 1, 2]), "float32", differentiable=False))
+
+
+@samples
+def corrcoef(make):
+    yield call(make(3, 5))
+    yield call(make(5, 3, layout="transposed"))
+    yield call(make(4))
+
+
+@samples
+def trapezoid_points(make):
+    yield call(make(4), make(4))
+    yield call(make(2, 3), make(3))
+    yield call(make(2, 3), make(2, 3), dim=0)
+
+
+@samples
+def gradient(make):
+    yield call(make(5))
+    yield call(make(3, 4, layout="transposed"))
+    yield call(make(3, 4), spacing=2.0, edge_order=2)
+    yield call(make(3, 4), dim=1)
+
+
+@samples
+def aminmax(make):
+    yield call(make(2, 3))
+    yield call(make(2, 3, 4, layout="permuted"), dim=1)
+    yield call(make(2, 3), dim=-1, keepdim=True)
+    yield call(make(3, 4, layout="transposed"), keepdim=True)
+    yield call(make())
+
+
+@samples
+def median_dim(make):
+    yield call(make(0, 3), 1)
+    yield from reduce_dim_nonempty(make)
+    yield call(make(2, 9, low=0, high=2), 1)
+    if make.is_float:
+        yield call(make.fixed([[1.0, float("nan"), 0.5], [float("nan"), 2.0, float("nan")]]), 1)
+
+
+@samples
+def nanmedian(make):
+    yield from reduce_all(make)
+    if make.is_float:
+        yield call(make.fixed([1.0, float("nan"), 0.5]))
+
+
+@samples
+def mode(make):
+    yield call(make(9, low=0, high=2))
+    yield call(make(3, 9, low=0, high=3), -1, True)
+    yield from reduce_dim_nonempty(make)
+
+
+@samples
+def kthvalue(make):
+    for k in (1, 2, 3):
+        yield call(distinct(make, 3, 4), k)
+        yield call(distinct(make, 4, 3, layout="transposed"), k, 0)
+    yield call(distinct(make, 2, 3), 2, 1, True)
+    yield call(distinct(make), 1)
+
+
+@samples
+def histc(make):
+    yield call(make(20), 5)
+    yield call(make(4, 5, layout="transposed"), bins=4, min=-2, max=2)
+    yield call(make(0), 3)
+
+
+@samples
+def searchsorted(make):
+    row = make.fixed([1, 3, 3, 7])
+    yield call(row, make(5, low=0, high=8))
+    yield call(row, make(2, 3, low=0, high=8), right=True)
+    yield call(row, make(low=0, high=8), side="right", out_int32=True)
+    yield call(make.fixed([[1, 3, 5], [2, 4, 6]]), make(2, 4, low=0, high=8))
+    yield call(make.fixed([5, 1, 3]), make(4, low=0, high=8), sorter=TensorSpec(np.array([1, 2, 0]), "int64"))
+    yield call(row, make(3, low=0, high=8, dtype="float32", differentiable=False))
+
+
+@samples
+def searchsorted_number(make):
+    for number in (0, 3, 2.5, 9):
+        yield call(make.fixed([1, 3, 3, 7]), number)
+        yield call(make.fixed([1, 3, 3, 7]), number, right=True, out_int32=True)
+
+
+@samples
+def bucketize(make):
+    for sample in searchsorted(make):
+        boundaries, values = sample.args
+        if boundaries.data.ndim == 1 and not {"side", "sorter"} & set(sample.kwargs):
+            yield call(values, boundaries, **sample.kwargs)
+
+
+@samples
+def bucketize_number(make):
+    for sample in searchsorted_number(make):
+        yield Sample(sample.args[::-1], sample.kwargs)
 
 
 # ---- views ----
@@ -736,6 +1026,33 @@ def as_strided(make):
 
 
 @samples
+def select_scatter(make):
+    yield call(make(2, 3), make(3), 0, 1)
+    yield call(make(3, 4, layout="transposed"), make(3), -1, -2)
+    yield call(make(2, 3, layout="expanded"), make(2), 1, 0)
+
+
+@samples
+def slice_scatter(make):
+    yield call(make(5), make(2), 0, 1, 3)
+    yield call(make(3, 4, layout="transposed"), make(3, 2), 1, None, None, 2)
+    yield call(make(2, 3, layout="expanded"), make(2, 3))
+
+
+@samples
+def diagonal_scatter(make):
+    yield call(make(3, 3), make(3))
+    yield call(make(3, 4, layout="transposed"), make(3), 1)
+    yield call(make(2, 3, 4), make(4, 2), -1, 1, 0)
+
+
+@samples
+def as_strided_scatter(make):
+    yield call(make(12), make(3, 2), (3, 2), (4, 1))
+    yield call(make(3, 4), make(2, 2), (2, 2), (1, 3), 2)
+
+
+@samples
 def flatten(make):
     yield call(make(2, 3, 4))
     yield call(make(2, 3, 4), 1)
@@ -814,6 +1131,44 @@ def scatter_value(make):
 def scatter_add(make):
     yield call(make(3, 4), 0, make.index(2, 4, below=3), make(2, 4))
     yield call(make(4, 3), 1, make.index(4, 5, below=3), make(4, 6))
+
+
+@samples
+def scatter_named(make):
+    for reduce in ("add", "multiply"):
+        yield call(make(3, 4), 0, make.index(2, 4, below=3), make(2, 4), reduce=reduce)
+
+
+@samples
+def scatter_value_named(make):
+    for reduce in ("add", "multiply"):
+        yield call(make(3, 4), 0, make.index(2, 4, below=3), 2, reduce=reduce)
+
+
+@samples
+def scatter_reduce(make):
+    for reduce in ("sum", "mean", "amax", "amin"):  # the tangents of products are missing in PyTorch
+        for include_self in (True, False):
+            places = make.index(2, 4, below=3)
+            yield call(make.away_from_zero(3, 4), 0, places, make(2, 4), reduce, include_self=include_self)
+        yield call(make(4), 0, make.index(6, below=4), make(6), reduce)
+
+
+@samples
+def index_reduce(make):
+    for reduce in ("prod", "mean", "amax", "amin"):
+        for include_self in (True, False):
+            places = make.index(5, below=3)
+            yield call(make.away_from_zero(3, 4), 0, places, make(5, 4), reduce, include_self=include_self)
+        yield call(make(2, 4), 1, make.index(3, below=4), make(2, 3), reduce)
+
+
+@samples
+def put(make):
+    yield call(make(2, 3), make.fixed([0, -1, 3], "int64"), make(3))
+    yield call(make(3, 2, layout="transposed"), make.fixed([[0, 1], [2, 3]], "int64"), make(2, 2))
+    if make.dtype != "bool":
+        yield call(make(2, 3), make.fixed([1, -5, 3], "int64"), make(3), True)
 
 
 @samples
@@ -935,6 +1290,164 @@ def linear(make):
 @samples
 def outer(make):
     yield call(make(3), make(4))
+
+
+@samples
+def addmv(make):
+    yield call(make(2), make(2, 3), make(3))
+    yield call(make(), make(2, 3, layout="transposed"), make(3), beta=2, alpha=3)
+    yield call(make(1), make(2, 3), make(3, layout="stepped"), beta=0)
+
+
+@samples
+def addbmm(make):
+    yield call(make(3, 5), make(2, 3, 4), make(2, 4, 5))
+    yield call(make(3, 5), make(2, 3, 4), make(2, 4, 5), beta=2, alpha=3)
+    yield call(make(3, 5), make(2, 3, 4, layout="permuted"), make(2, 4, 5), beta=0)
+
+
+@samples
+def addr(make):
+    yield call(make(2, 3), make(2), make(3))
+    yield call(make(3), make(2), make(3), beta=2, alpha=3)
+    yield call(make(2, 3, layout="transposed"), make(2), make(3), beta=0)
+
+
+def matrices(make, values, layout="plain"):
+    return TensorSpec(np.asarray(values), make.dtype, layout)
+
+
+def well_conditioned(make, *shape):
+    """Square matrices far from singular ones."""
+    values = make.values(shape, make.dtype, -1, 1)
+    return values + np.eye(shape[-1]) * 4
+
+
+@samples
+def invertible(make):
+    yield call(matrices(make, well_conditioned(make, 3, 3)))
+    yield call(matrices(make, well_conditioned(make, 2, 3, 3)))
+    yield call(matrices(make, well_conditioned(make, 2, 2), "transposed"))
+    yield call(make(0, 0, differentiable=False))
+
+
+@samples
+def exponents(make):
+    """PyTorch has only nan for 16-bit floats."""
+    yield from invertible(make) if make.dtype not in ("float16", "bfloat16") else ()
+
+
+@samples
+def positive_definite(make):
+    for shape in ((3, 3), (2, 3, 3)):
+        values = make.values(shape, make.dtype, -1, 1)
+        yield call(matrices(make, values @ np.conj(np.swapaxes(values, -1, -2)) + np.eye(3) * 2))
+
+
+@samples
+def linear_system(make):
+    yield call(matrices(make, well_conditioned(make, 3, 3)), make(3, 2))
+    yield call(matrices(make, well_conditioned(make, 3, 3)), make(3))
+    yield call(matrices(make, well_conditioned(make, 2, 3, 3)), make(2, 3, 4))
+    yield call(matrices(make, well_conditioned(make, 2, 3, 3)), make(2, 3))
+    yield call(matrices(make, well_conditioned(make, 3, 3)), make(2, 3), left=False)
+
+
+@samples
+def triangular_system(make):
+    for upper in (True, False):
+        yield call(matrices(make, well_conditioned(make, 3, 3)), make(3, 2), upper=upper)
+        yield call(matrices(make, well_conditioned(make, 3, 3)), make(2, 3), upper=upper, left=False)
+    yield call(matrices(make, well_conditioned(make, 2, 3, 3)), make(3, 2), upper=True, unitriangular=True)
+
+
+@samples
+def tall_matrices(make):
+    yield call(make(4, 3))
+    yield call(matrices(make, well_conditioned(make, 2, 3, 3)))
+    yield call(make(2, 3, layout="transposed"))
+
+
+@samples
+def matrix_norm(make):
+    for order in (2, -2, 1, -1, float("inf"), -float("inf")):
+        yield call(make(3, 4), order)
+        yield call(make(2, 3, 4), order, (0, 2), True)
+
+
+@samples
+def matrix_norm_named(make):
+    for order in ("fro", "nuc"):
+        yield call(make(3, 4), order)
+        yield call(make(2, 3, 4), order, (-1, 0), True)
+
+
+@samples
+def linalg_norm(make):
+    yield call(make(2, 3, 4))
+    for order in (2, 1, float("inf")):
+        yield call(make(3, 4), order)
+        yield call(make(4), order)
+        yield call(make(2, 3), order, 1, True)
+        yield call(make(2, 3, 4), order, (0, 1))
+
+
+@samples
+def cond(make):
+    for order in (None, 2, -2, 1, -1, float("inf")):
+        yield call(matrices(make, well_conditioned(make, 3, 3)), order)
+
+
+@samples
+def cond_named(make):
+    for order in ("fro", "nuc"):
+        yield call(matrices(make, well_conditioned(make, 2, 3, 3)), order)
+
+
+@samples
+def rank_tolerance(make):
+    yield call(make(3, 4), 1e-3)
+    yield call(matrices(make, well_conditioned(make, 3, 3)), 0.1)
+
+
+@samples
+def cross(make):
+    yield call(make(2, 3), make(2, 3))
+    yield call(make(3, 2), make(3, 2), 0)
+    yield call(make(3, 4, layout="transposed"), make(3, 4))
+
+
+@samples
+def cross_last(make):
+    yield call(make(2, 3), make(2, 3))
+    yield call(make(1, 3), make(4, 3))
+    yield call(make(3, 2), make(3, 2), dim=0)
+
+
+@samples
+def vander(make):
+    yield call(make(3))
+    yield call(make(2, 3), N=4)
+
+
+@samples
+def vander_plain(make):
+    yield call(make(3))
+    yield call(make(3), 2, True)
+    yield call(make(3), 0)
+
+
+@samples
+def diagonal_keywords(make):
+    yield call(make(3, 4))
+    yield call(make(2, 3, 4), offset=1, dim1=0, dim2=1)
+
+
+@samples
+def cdist(make):
+    for p in (2.0, 1.0, 3.0, float("inf")):
+        yield call(make(3, 4), make(2, 4), p)
+    yield call(make(2, 3, 4), make(2, 4))
 
 
 # ---- nn ----
@@ -1059,6 +1572,19 @@ def nll_loss_forward(make):
         yield call(make(3, 4), make.index(3, below=4), None, reduction, -100)
     yield call(make(3, 4), make.index(3, below=4), make(4, low=0.5, high=2, differentiable=False), 1, 1)
     yield call(make(4), make.index(below=4), None, 1, -100)
+
+
+@samples
+def nll_loss2d_forward(make):
+    for reduction in (0, 1, 2):
+        yield call(make(2, 4, 3, 2, low=-4, high=0), make.index(2, 3, 2, below=4), None, reduction, -100)
+    yield call(
+        make(2, 4, 3, 2, low=-4, high=0),
+        make.index(2, 3, 2, below=4),
+        make(4, low=0.5, high=2, differentiable=False),
+        1,
+        1,
+    )
 
 
 @samples
@@ -1438,3 +1964,243 @@ def matrix_only(make):
     yield call(make(3, 3))
     yield call(make(2, 4))
     yield call(make(4, 2, layout="transposed"))
+
+
+# ---- backward ops ----
+
+
+@samples
+def reshape_alias(make):
+    yield call(make(2, 3), [3, 2], [2, 1])
+    yield call(make(4), [2, 2], [2, 1])
+
+
+@samples
+def select_backward(make):
+    yield call(make(3), [2, 3], 0, 1)
+    yield call(make(2, 4), [2, 3, 4], 1, -1)
+
+
+@samples
+def slice_backward(make):
+    yield call(make(2, 3), [4, 3], 0, 1, 3, 1)
+    yield call(make(3, 2), [3, 5], 1, 0, 4, 2)
+
+
+@samples
+def diagonal_backward(make):
+    yield call(make(3), [3, 4], 0, 0, 1)
+    yield call(make(2, 1), [3, 2, 2], 1, 0, 2)
+
+
+@samples
+def unfold_backward(make):
+    yield call(make(3, 2), [4], 0, 2, 1)
+    yield call(make(2, 2, 3), [2, 5], 1, 3, 2)
+
+
+@samples
+def embedding_dense_backward(make):
+    yield call(make(4, 3), make.index(4, below=5), 5, -1, False)
+    yield call(make(2, 3, 2), make.index(2, 3, below=5), 5, 1, False)
+
+
+@samples
+def native_dropout(make):
+    yield call(make(2, 3), 0.5, False)
+
+
+# -------------------- resizing, pooling and padding of all dimensions --------------------
+
+
+def _resized(make, *scales, corners=False):
+    """Larger, smaller, and equal images; the scale given and not."""
+    if make.dtype == "uint8" and corners:
+        return  # torch computes with bytes in fixed point, and rounds now and then in the other direction
+    dims = len(scales)
+    for align in (False, True) if corners else (None,):
+        options = () if align is None else (align,)
+        yield call(make(2, 3, *(4, 5, 3)[:dims]), [7, 3, 5][:dims], *options, *scales)
+        yield call(make(1, 2, *(3, 4, 2)[:dims]), [6, 8, 2][:dims], *options, *[2.0, 2.0, 1.0][:dims])
+
+
+@samples
+def resized1d(make):
+    yield from _resized(make, None)
+
+
+@samples
+def resized2d(make):
+    yield from _resized(make, None, None)
+
+
+@samples
+def resized3d(make):
+    yield from _resized(make, None, None, None)
+
+
+@samples
+def resized1d_with_corners(make):
+    yield from _resized(make, None, corners=True)
+
+
+@samples
+def resized2d_with_corners(make):
+    yield from _resized(make, None, None, corners=True)
+
+
+@samples
+def resized3d_with_corners(make):
+    yield from _resized(make, None, None, None, corners=True)
+
+
+@samples
+def max_pool1d(make):
+    yield call(spread(make, 2, 3, 6), [2])
+    yield call(spread(make, 3, 7), [3], [2], [1], [1], True)
+    yield call(spread(make, 2, 2, 9), [2], [1], [0], [3])
+
+
+@samples
+def max_pool3d(make):
+    yield call(spread(make, 2, 3, 4, 4, 4), [2, 2, 2])
+    yield call(spread(make, 2, 5, 4, 3), (3, 2, 1), (2, 1, 1), (1, 0, 0), (1, 2, 1), True)
+
+
+@samples
+def avg_pool1d(make):
+    yield call(make(2, 3, 6), [2])
+    yield call(make(3, 7), [3], [2], [1], True, False)
+
+
+@samples
+def avg_pool3d(make):
+    yield call(make(2, 3, 4, 4, 4), [2, 2, 2])
+    yield call(make(2, 5, 4, 3), (3, 2, 1), (2, 1, 1), (1, 0, 0), True, False)
+    yield call(make(1, 2, 3, 3, 3), [2], [1], [1], False, True, 3)
+
+
+@samples
+def adaptive_avg_pool1d(make):
+    for size in (1, 2, 7):
+        yield call(make(2, 3, 5), [size])
+
+
+@samples
+def adaptive_pool3d(make):
+    if make.dtype in ("float16", "bfloat16"):  # torch rounds after every addition: cells of two elements
+        yield call(make(2, 3, 5, 4, 3), (4, 4, 3))
+        return
+    for size in ((1, 1, 1), (2, 3, 1), (4, 4, 4)):
+        yield call(make(2, 3, 5, 4, 3), size)
+
+
+@samples
+def adaptive_max_pool1d(make):
+    for size in (1, 2, 7):
+        yield call(spread(make, 2, 3, 5), [size])
+
+
+@samples
+def adaptive_max_pool2d(make):
+    for size in ((1, 1), (2, 3), (4, 4)):
+        yield call(spread(make, 2, 3, 5, 4), size)
+
+
+@samples
+def adaptive_max_pool3d(make):
+    for size in ((1, 1, 1), (2, 3, 1)):
+        yield call(spread(make, 2, 3, 5, 4, 3), size)
+
+
+def _places(make, images, count, below):
+    """For each image `count` different places, each below a number."""
+    rows = [make.random.permutation(below)[:count] for _ in range(images)]
+    return np.stack(rows)
+
+
+@samples
+def max_unpool2d(make):
+    places = TensorSpec(_places(make, 6, 4, 20).reshape(2, 3, 2, 2), "int64", differentiable=False)
+    yield call(make(2, 3, 2, 2), places, (4, 5))
+
+
+@samples
+def max_unpool3d(make):
+    places = TensorSpec(_places(make, 6, 4, 24).reshape(2, 3, 2, 2, 1), "int64", differentiable=False)
+    yield call(make(2, 3, 2, 2, 1), places, (2, 4, 3), (2, 2, 2), (0, 0, 0))
+
+
+@samples
+def im2col(make):
+    yield call(make(2, 3, 5, 4), (2, 3), (1, 1), (0, 0), (1, 1))
+    yield call(make(2, 6, 5), (2, 2), (2, 1), (1, 1), (2, 2))
+
+
+@samples
+def col2im(make):
+    yield call(make(2, 8, 20), (6, 5), (2, 2), (1, 1), (0, 0), (1, 1))
+    yield call(make(12, 6), (5, 4), (2, 3), (1, 1), (1, 1), (2, 2))
+
+
+@samples
+def padded1d(make):
+    yield call(make(2, 3, 5), (2, 1))
+    yield call(make(3, 4), (-1, 3))
+
+
+@samples
+def padded2d(make):
+    yield call(make(2, 3, 5, 4), (2, 1, 0, 3))
+    yield call(make(3, 4, 5), (-1, 3, 1, 1))
+
+
+@samples
+def padded3d(make):
+    yield call(make(2, 3, 3, 4, 5), (2, 1, 0, 3, 1, 1))
+    yield call(make(2, 3, 4, 5), (1, 1, 1, 1, 1, 0))
+
+
+@samples
+def conv_transpose1d(make):
+    yield call(make(2, 4, 5), make(4, 3, 3), make(3))
+    yield call(make(4, 5), make(4, 1, 2), None, [2], [1], [1], 2)
+
+
+@samples
+def conv_transpose3d(make):
+    yield call(make(1, 2, 3, 2, 3), make(2, 2, 2, 2, 1), make(2), [2, 1, 1])
+
+
+@samples
+def pixel_shuffle(make):
+    yield call(make(2, 8, 2, 3), 2)
+    yield call(make(9, 1, 2), 3)
+
+
+@samples
+def pixel_unshuffle(make):
+    yield call(make(2, 2, 4, 6), 2)
+
+
+@samples
+def channel_shuffle(make):
+    yield call(make(2, 6, 2, 3), 3)
+
+
+@samples
+def bilinear(make):
+    yield call(make(4, 3), make(4, 2), make(5, 3, 2), make(5))
+    yield call(make(2, 4, 3), make(2, 4, 2), make(5, 3, 2))
+
+
+@samples
+def group_norm(make):
+    yield call(make(2, 6, 4), 3, make(6), make(6))
+    yield call(make(2, 4, 2, 3), 2)
+
+
+@samples
+def rms_norm(make):
+    yield call(make(2, 3, 4), (4,), make(4), 1e-3)
+    yield call(make(2, 3, 4), (3, 4))

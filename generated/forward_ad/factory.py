@@ -3,8 +3,9 @@
 """Forward-mode derivatives of the factory ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import factory as functions
-from mindtorch.autograd.formulas import copy_jvp, fill_jvp
+from mindtorch.autograd.formulas.factory import copy_jvp, fill_jvp
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.tangents import zeros_for
 
 
 def clone(result, arguments, tangents):
@@ -16,12 +17,13 @@ def clone(result, arguments, tangents):
 
 def copy_(result, arguments, tangents):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
-    input_t, src_t, _ = tangents
+    input, other, _ = arguments
+    input_t, other_t, _ = tangents
     if input_t is None:
-        input_t = 0
-    if src_t is None:
-        src_t = 0
-    return copy_jvp(input_t, src_t)
+        input_t = zeros_for(input)
+    if other_t is None:
+        other_t = zeros_for(other)
+    return copy_jvp(input_t, other_t)
 
 
 def _to_copy(result, arguments, tangents):
@@ -47,11 +49,12 @@ def fill_Scalar(result, arguments, tangents):
 
 def fill_Tensor(result, arguments, tangents):
     """fill.Tensor(Tensor self, Tensor value) -> Tensor"""
+    input, value = arguments
     input_t, value_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if value_t is None:
-        value_t = 0
+        value_t = zeros_for(value)
     return fill_jvp(input_t, value_t)
 
 
@@ -63,9 +66,10 @@ def zero_(result, arguments, tangents):
 
 def complex(result, arguments, tangents):
     """complex(Tensor real, Tensor imag) -> Tensor"""
+    real, imag = arguments
     real_t, imag_t = tangents
     if real_t is None:
-        real_t = 0
+        real_t = zeros_for(real)
     if imag_t is None:
-        imag_t = 0
+        imag_t = zeros_for(imag)
     return ops.complex(real_t, imag_t)

@@ -3,96 +3,161 @@
 """Forward-mode derivatives of the indexing ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import indexing as functions
-from mindtorch.autograd.formulas import maybe_multiply
+from mindtorch.autograd.formulas.common import maybe_multiply, no_forward_derivative
+from mindtorch.autograd.formulas.scatter import index_reduce_jvp, scatter_reduce_jvp
+from mindtorch.dispatch.tangents import zeros_for
 
 
 def index(result, arguments, tangents):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
-    _, indices = arguments
+    input, indices = arguments
     input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return functions.index(input_t, indices)
 
 
 def index_put(result, arguments, tangents):
     """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
-    _, indices, _, accumulate = arguments
+    input, indices, values, accumulate = arguments
     input_t, _, values_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if values_t is None:
-        values_t = 0
+        values_t = zeros_for(values)
     return input_t.index_put(indices, values_t, accumulate)
 
 
 def index_select(result, arguments, tangents):
     """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
-    _, dim, index = arguments
+    input, dim, index = arguments
     input_t, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return functions.index_select(input_t, dim, index)
 
 
 def index_add(result, arguments, tangents):
     """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
-    _, dim, index, _, alpha = arguments
+    input, dim, index, source, alpha = arguments
     input_t, _, _, source_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if source_t is None:
-        source_t = 0
+        source_t = zeros_for(source)
     return input_t.index_add(dim, index, maybe_multiply(source_t, alpha))
 
 
 def gather(result, arguments, tangents):
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
-    _, dim, index, sparse_grad = arguments
+    input, dim, index, sparse_grad = arguments
     input_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return functions.gather(input_t, dim, index, sparse_grad=sparse_grad)
 
 
 def scatter_src(result, arguments, tangents):
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    _, dim, index, _ = arguments
+    input, dim, index, src = arguments
     input_t, _, _, src_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if src_t is None:
-        src_t = 0
+        src_t = zeros_for(src)
     return input_t.scatter(dim, index, src_t)
 
 
 def scatter_value(result, arguments, tangents):
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
-    _, dim, index, _ = arguments
+    input, dim, index, _ = arguments
     input_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return input_t.scatter(dim, index, 0)
 
 
 def scatter_add(result, arguments, tangents):
     """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    _, dim, index, _ = arguments
+    input, dim, index, src = arguments
     input_t, _, _, src_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if src_t is None:
-        src_t = 0
+        src_t = zeros_for(src)
     return input_t.scatter_add(dim, index, src_t)
+
+
+def scatter_reduce_overload(result, arguments, tangents):
+    """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor"""
+    input, _, _, src, _ = arguments
+    input_t, _, _, src_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if src_t is None:
+        src_t = zeros_for(src)
+    return no_forward_derivative("aten::scatter", input_t, src_t)
+
+
+def scatter_value_reduce(result, arguments, tangents):
+    """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
+    input, _, _, _, _ = arguments
+    input_t, _, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    return no_forward_derivative("aten::scatter", input_t)
+
+
+def scatter_reduce(result, arguments, tangents):
+    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
+    input, dim, index, src, reduce, include_self = arguments
+    input_t, _, _, src_t, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if src_t is None:
+        src_t = zeros_for(src)
+    return scatter_reduce_jvp(input_t, src_t, input, dim, index, src, reduce, include_self, result)
+
+
+def index_reduce(result, arguments, tangents):
+    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
+    input, dim, index, source, reduce, include_self = arguments
+    input_t, _, _, source_t, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if source_t is None:
+        source_t = zeros_for(source)
+    return index_reduce_jvp(input_t, source_t, input, dim, index, source, reduce, include_self, result)
+
+
+def put(result, arguments, tangents):
+    """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
+    input, index, source, accumulate = arguments
+    input_t, _, source_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if source_t is None:
+        source_t = zeros_for(source)
+    return input_t.put(index, source_t, accumulate)
 
 
 def masked_select(result, arguments, tangents):
     """masked_select(Tensor self, Tensor mask) -> Tensor"""
-    _, mask = arguments
+    input, mask = arguments
     input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return functions.masked_select(input_t, mask)
 
 
 def masked_scatter(result, arguments, tangents):
     """masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
-    _, mask, _ = arguments
+    input, mask, source = arguments
     input_t, _, source_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if source_t is None:
-        source_t = 0
+        source_t = zeros_for(source)
     return input_t.masked_scatter(mask, source_t)
 
 

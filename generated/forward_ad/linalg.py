@@ -2,7 +2,32 @@
 # Regenerate: python -m codegen
 """Forward-mode derivatives of the linalg ops: tangents of the inputs to tangents of the results."""
 
-from mindtorch.autograd.formulas import maybe_multiply
+from mindtorch.autograd.formulas.common import maybe_multiply
+from mindtorch.autograd.formulas.decompositions import (
+    cholesky_jvp,
+    det_jvp,
+    inv_jvp,
+    lu_factor_jvp,
+    lu_lower_jvp,
+    lu_upper_jvp,
+    matrix_exp_jvp,
+    qr_q_jvp,
+    qr_r_jvp,
+    slogdet_jvp,
+    slogdet_sign_jvp,
+    solve_jvp,
+    solve_triangular_jvp,
+)
+from mindtorch.autograd.formulas.spectral import (
+    eig_values_jvp,
+    eig_vectors_jvp,
+    eigh_values_jvp,
+    eigh_vectors_jvp,
+    svd_u_jvp,
+    svd_values_jvp,
+    svd_vh_jvp,
+)
+from mindtorch.dispatch.tangents import ZERO, zeros_for
 
 
 def mm(result, arguments, tangents):
@@ -10,9 +35,9 @@ def mm(result, arguments, tangents):
     input, mat2 = arguments
     input_t, mat2_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if mat2_t is None:
-        mat2_t = 0
+        mat2_t = zeros_for(mat2)
     return input_t.mm(mat2) + input.mm(mat2_t)
 
 
@@ -21,9 +46,9 @@ def bmm(result, arguments, tangents):
     input, mat2 = arguments
     input_t, mat2_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if mat2_t is None:
-        mat2_t = 0
+        mat2_t = zeros_for(mat2)
     return input_t.bmm(mat2) + input.bmm(mat2_t)
 
 
@@ -32,9 +57,9 @@ def mv(result, arguments, tangents):
     input, vec = arguments
     input_t, vec_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if vec_t is None:
-        vec_t = 0
+        vec_t = zeros_for(vec)
     return input_t.mv(vec) + input.mv(vec_t)
 
 
@@ -43,33 +68,161 @@ def dot(result, arguments, tangents):
     input, tensor = arguments
     input_t, tensor_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if tensor_t is None:
-        tensor_t = 0
-    return input_t.dot(tensor) + input.dot(tensor_t)
+        tensor_t = ZERO
+    return (input_t * tensor + tensor_t * input).sum()
 
 
 def addmm(result, arguments, tangents):
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    _, mat1, mat2, beta, alpha = arguments
+    input, mat1, mat2, beta, alpha = arguments
     input_t, mat1_t, mat2_t, _, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if mat1_t is None:
-        mat1_t = 0
+        mat1_t = zeros_for(mat1)
     if mat2_t is None:
-        mat2_t = 0
+        mat2_t = zeros_for(mat2)
     return maybe_multiply(input_t, beta) + maybe_multiply(mat1_t.mm(mat2) + mat1.mm(mat2_t), alpha)
 
 
 def baddbmm(result, arguments, tangents):
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    _, batch1, batch2, beta, alpha = arguments
+    input, batch1, batch2, beta, alpha = arguments
     input_t, batch1_t, batch2_t, _, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if batch1_t is None:
-        batch1_t = 0
+        batch1_t = zeros_for(batch1)
     if batch2_t is None:
-        batch2_t = 0
+        batch2_t = zeros_for(batch2)
     return maybe_multiply(input_t, beta) + maybe_multiply(batch1_t.bmm(batch2) + batch1.bmm(batch2_t), alpha)
+
+
+def addmv(result, arguments, tangents):
+    """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    input, mat, vec, beta, alpha = arguments
+    input_t, mat_t, vec_t, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if mat_t is None:
+        mat_t = zeros_for(mat)
+    if vec_t is None:
+        vec_t = zeros_for(vec)
+    return maybe_multiply(input_t, beta) + maybe_multiply(mat_t.mv(vec) + mat.mv(vec_t), alpha)
+
+
+def addbmm(result, arguments, tangents):
+    """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    input, batch1, batch2, beta, alpha = arguments
+    input_t, batch1_t, batch2_t, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if batch1_t is None:
+        batch1_t = zeros_for(batch1)
+    if batch2_t is None:
+        batch2_t = zeros_for(batch2)
+    return maybe_multiply(input_t, beta) + maybe_multiply((batch1_t.bmm(batch2) + batch1.bmm(batch2_t)).sum(0), alpha)
+
+
+def linalg_inv_ex(result, arguments, tangents):
+    """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
+    A_t, _ = tangents
+    return (inv_jvp(A_t, result[0]), None)
+
+
+def _linalg_det(result, arguments, tangents):
+    """_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
+    (A,) = arguments
+    (A_t,) = tangents
+    return (det_jvp(A_t, A, result[0]), None, None)
+
+
+def _linalg_slogdet(result, arguments, tangents):
+    """_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"""
+    (A,) = arguments
+    (A_t,) = tangents
+    return (slogdet_sign_jvp(A_t, A, result[0]), slogdet_jvp(A_t, A), None, None)
+
+
+def _linalg_solve_ex(result, arguments, tangents):
+    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
+    A, B, left, _ = arguments
+    A_t, B_t, _, _ = tangents
+    if A_t is None:
+        A_t = zeros_for(A)
+    if B_t is None:
+        B_t = zeros_for(B)
+    return (solve_jvp(A_t, B_t, A, B, result[0], left), None, None, None)
+
+
+def linalg_lu_factor_ex(result, arguments, tangents):
+    """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
+    A, _, _ = arguments
+    A_t, _, _ = tangents
+    return (lu_factor_jvp(A_t, A, result[0]), None, None)
+
+
+def linalg_lu(result, arguments, tangents):
+    """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
+    A_t, _ = tangents
+    return (
+        None,
+        lu_lower_jvp(A_t, result[0], result[1], result[2]),
+        lu_upper_jvp(A_t, result[0], result[1], result[2]),
+    )
+
+
+def linalg_solve_triangular(result, arguments, tangents):
+    """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
+    input, B, upper, left, unitriangular = arguments
+    input_t, B_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if B_t is None:
+        B_t = zeros_for(B)
+    return solve_triangular_jvp(input_t, B_t, input, result, upper, left, unitriangular)
+
+
+def linalg_cholesky_ex(result, arguments, tangents):
+    """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
+    _, upper, _ = arguments
+    input_t, _, _ = tangents
+    return (cholesky_jvp(input_t, result[0], upper), None)
+
+
+def linalg_qr(result, arguments, tangents):
+    """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
+    _, mode = arguments
+    A_t, _ = tangents
+    return (qr_q_jvp(A_t, result[0], result[1], mode), qr_r_jvp(A_t, result[0], result[1], mode))
+
+
+def _linalg_svd(result, arguments, tangents):
+    """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+    A_t, _, _, _ = tangents
+    return (
+        svd_u_jvp(A_t, result[0], result[1], result[2]),
+        svd_values_jvp(A_t, result[0], result[1], result[2]),
+        svd_vh_jvp(A_t, result[0], result[1], result[2]),
+    )
+
+
+def _linalg_eigh(result, arguments, tangents):
+    """_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    A_t, _, _ = tangents
+    return (eigh_values_jvp(A_t, result[1]), eigh_vectors_jvp(A_t, result[0], result[1]))
+
+
+def linalg_eig(result, arguments, tangents):
+    """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    (input_t,) = tangents
+    return (eig_values_jvp(input_t, result[1]), eig_vectors_jvp(input_t, result[0], result[1]))
+
+
+def linalg_matrix_exp(result, arguments, tangents):
+    """linalg_matrix_exp(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    return matrix_exp_jvp(input_t, input)

@@ -2,7 +2,9 @@
 # Regenerate: python -m codegen
 """Forward-mode derivatives of the loss ops: tangents of the inputs to tangents of the results."""
 
-from mindtorch.autograd.formulas import (
+from mindtorch.autograd.formulas.loss import (
+    bce_double_backward_self,
+    bce_double_backward_target,
     bce_jvp,
     logits_slope,
     logits_target_slope,
@@ -13,33 +15,42 @@ from mindtorch.autograd.formulas import (
     weighted,
 )
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.tangents import ZERO, zeros_for
 
 
 def nll_loss_forward(result, arguments, tangents):
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    _, target, weight, reduction, ignore_index = arguments
+    input, target, weight, reduction, ignore_index = arguments
     input_t, _, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return (ops.nll_loss(input_t, target, weight, reduction, ignore_index), None)
 
 
 def nll_loss_backward(result, arguments, tangents):
     """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    _, input, target, weight, reduction, ignore_index, total_weight = arguments
+    grad_output, input, target, weight, reduction, ignore_index, total_weight = arguments
     grad_output_t, _, _, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
     return ops.nll_loss_backward(grad_output_t, input, target, weight, reduction, ignore_index, total_weight)
 
 
 def nll_loss2d_forward(result, arguments, tangents):
     """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    _, target, weight, reduction, ignore_index = arguments
+    input, target, weight, reduction, ignore_index = arguments
     input_t, _, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return (ops.nll_loss2d(input_t, target, weight, reduction, ignore_index), None)
 
 
 def nll_loss2d_backward(result, arguments, tangents):
     """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    _, input, target, weight, reduction, ignore_index, total_weight = arguments
+    grad_output, input, target, weight, reduction, ignore_index, total_weight = arguments
     grad_output_t, _, _, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
     return ops.nll_loss2d_backward(grad_output_t, input, target, weight, reduction, ignore_index, total_weight)
 
 
@@ -48,9 +59,9 @@ def mse_loss(result, arguments, tangents):
     input, target, reduction = arguments
     input_t, target_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if target_t is None:
-        target_t = 0
+        target_t = ZERO
     return reduce_loss(2 * (input - target) * (input_t - target_t), reduction)
 
 
@@ -59,11 +70,11 @@ def mse_loss_backward(result, arguments, tangents):
     grad_output, input, target, reduction = arguments
     grad_output_t, input_t, target_t, _ = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = zeros_for(grad_output)
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if target_t is None:
-        target_t = 0
+        target_t = zeros_for(target)
     return ops.mse_loss_backward(grad_output_t, input, target, reduction) + loss_scale(
         2 * grad_output * (input_t - target_t), reduction
     )
@@ -74,9 +85,9 @@ def smooth_l1_loss(result, arguments, tangents):
     input, target, reduction, beta = arguments
     input_t, target_t, _, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if target_t is None:
-        target_t = 0
+        target_t = ZERO
     return reduce_loss(smooth_l1_slope(input - target, beta) * (input_t - target_t), reduction)
 
 
@@ -85,11 +96,11 @@ def smooth_l1_loss_backward(result, arguments, tangents):
     grad_output, input, target, reduction, beta = arguments
     grad_output_t, input_t, target_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = zeros_for(grad_output)
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if target_t is None:
-        target_t = 0
+        target_t = zeros_for(target)
     return ops.smooth_l1_loss_backward(grad_output_t, input, target, reduction, beta) + loss_scale(
         smooth_l1_curvature(input - target, beta) * grad_output * (input_t - target_t), reduction
     )
@@ -100,10 +111,27 @@ def binary_cross_entropy(result, arguments, tangents):
     input, target, weight, reduction = arguments
     input_t, target_t, _, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if target_t is None:
-        target_t = 0
+        target_t = zeros_for(target)
     return bce_jvp(input, input_t, target, target_t, weight, reduction)
+
+
+def binary_cross_entropy_backward(result, arguments, tangents):
+    """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
+    grad_output, input, target, weight, reduction = arguments
+    grad_output_t, input_t, target_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    if input_t is None:
+        input_t = zeros_for(input)
+    if target_t is None:
+        target_t = zeros_for(target)
+    return (
+        ops.binary_cross_entropy_backward(grad_output_t, input, target, weight, reduction)
+        + bce_double_backward_self(input_t, grad_output, input, target, weight, reduction)
+        + bce_double_backward_target(target_t, grad_output, input, weight, reduction)
+    )
 
 
 def binary_cross_entropy_with_logits(result, arguments, tangents):
@@ -111,9 +139,9 @@ def binary_cross_entropy_with_logits(result, arguments, tangents):
     input, target, weight, pos_weight, reduction = arguments
     input_t, target_t, _, _, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if target_t is None:
-        target_t = 0
+        target_t = ZERO
     return reduce_loss(
         weighted(
             logits_slope(input, target, pos_weight) * input_t + logits_target_slope(input, pos_weight) * target_t,

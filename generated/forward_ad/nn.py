@@ -3,20 +3,84 @@
 """Forward-mode derivatives of the nn ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import nn as functions
-from mindtorch.autograd.formulas import batch_norm_jvp, convolution_jvp, dropout_backward, layer_norm_jvp, max_pool_pick
+from mindtorch.autograd.formulas.common import channel_dims
+from mindtorch.autograd.formulas.convolution import (
+    convolution_bias_grad_jvp,
+    convolution_input_grad_jvp,
+    convolution_jvp,
+    convolution_weight_grad_jvp,
+)
+from mindtorch.autograd.formulas.nn import dropout_backward, max_pool_pick
+from mindtorch.autograd.formulas.normalization import (
+    batch_norm_input_grad_jvp,
+    batch_norm_jvp,
+    batch_norm_weight_grad_jvp,
+    layer_norm_input_grad_jvp,
+    layer_norm_jvp,
+    layer_norm_weight_grad_jvp,
+    sum_leading,
+)
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.tangents import zeros_for
 
 
 def convolution(result, arguments, tangents):
     """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
-    input, weight, _, stride, padding, dilation, transposed, output_padding, groups = arguments
+    input, weight, bias, stride, padding, dilation, transposed, output_padding, groups = arguments
     input_t, weight_t, bias_t, _, _, _, _, _, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if weight_t is None:
-        weight_t = 0
+        weight_t = zeros_for(weight)
+    if bias_t is None:
+        bias_t = zeros_for(bias)
     return convolution_jvp(
         input, input_t, weight, weight_t, bias_t, stride, padding, dilation, transposed, output_padding, groups
+    )
+
+
+def convolution_backward(result, arguments, tangents):
+    """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    grad_output, input, weight, _, stride, padding, dilation, transposed, output_padding, groups, output_mask = (
+        arguments
+    )
+    grad_output_t, input_t, weight_t, _, _, _, _, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    if input_t is None:
+        input_t = zeros_for(input)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    return (
+        convolution_input_grad_jvp(
+            grad_output,
+            grad_output_t,
+            input,
+            weight,
+            weight_t,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            output_mask,
+        ),
+        convolution_weight_grad_jvp(
+            grad_output,
+            grad_output_t,
+            input,
+            input_t,
+            weight,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            output_mask,
+        ),
+        convolution_bias_grad_jvp(grad_output_t, output_mask),
     )
 
 
@@ -28,8 +92,10 @@ def max_pool2d_with_indices(result, arguments, tangents):
 
 def max_pool2d_with_indices_backward(result, arguments, tangents):
     """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
-    _, input, kernel_size, stride, padding, dilation, ceil_mode, indices = arguments
+    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices = arguments
     grad_output_t, _, _, _, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
     return ops.max_pool2d_with_indices_backward(
         grad_output_t, input, kernel_size, stride, padding, dilation, ceil_mode, indices
     )
@@ -44,8 +110,10 @@ def avg_pool2d(result, arguments, tangents):
 
 def avg_pool2d_backward(result, arguments, tangents):
     """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
-    _, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
+    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
     grad_output_t, _, _, _, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
     return ops.avg_pool2d_backward(
         grad_output_t, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
@@ -60,17 +128,23 @@ def _adaptive_avg_pool2d(result, arguments, tangents):
 
 def _adaptive_avg_pool2d_backward(result, arguments, tangents):
     """_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    _, input = arguments
+    grad_output, input = arguments
     grad_output_t, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
     return ops._adaptive_avg_pool2d_backward(grad_output_t, input)
 
 
 def native_batch_norm(result, arguments, tangents):
     """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
-    input, weight, _, running_mean, running_var, training, _, eps = arguments
+    input, weight, bias, running_mean, running_var, training, _, eps = arguments
     input_t, weight_t, bias_t, _, _, _, _, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    if bias_t is None:
+        bias_t = zeros_for(bias)
     return (
         batch_norm_jvp(
             input, input_t, weight, weight_t, bias_t, running_mean, running_var, result[1], result[2], training, eps
@@ -80,12 +154,48 @@ def native_batch_norm(result, arguments, tangents):
     )
 
 
+def native_batch_norm_backward(result, arguments, tangents):
+    """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, _ = arguments
+    grad_out_t, input_t, weight_t, _, _, _, _, _, _, _ = tangents
+    if grad_out_t is None:
+        grad_out_t = zeros_for(grad_out)
+    if input_t is None:
+        input_t = zeros_for(input)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    return (
+        batch_norm_input_grad_jvp(
+            grad_out,
+            grad_out_t,
+            input,
+            input_t,
+            weight,
+            weight_t,
+            running_mean,
+            running_var,
+            save_mean,
+            save_invstd,
+            train,
+            eps,
+        ),
+        batch_norm_weight_grad_jvp(
+            grad_out, grad_out_t, input, input_t, running_mean, running_var, save_mean, save_invstd, train, eps
+        ),
+        grad_out_t.sum(channel_dims(grad_out_t)),
+    )
+
+
 def native_layer_norm(result, arguments, tangents):
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
-    input, normalized_shape, weight, _, _ = arguments
+    input, normalized_shape, weight, bias, _ = arguments
     input_t, _, weight_t, bias_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    if bias_t is None:
+        bias_t = zeros_for(bias)
     return (
         layer_norm_jvp(input, input_t, weight, weight_t, bias_t, result[1], result[2], normalized_shape),
         None,
@@ -93,25 +203,46 @@ def native_layer_norm(result, arguments, tangents):
     )
 
 
+def native_layer_norm_backward(result, arguments, tangents):
+    """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    grad_out, input, normalized_shape, mean, rstd, weight, _, _ = arguments
+    grad_out_t, input_t, _, _, _, weight_t, _, _ = tangents
+    if grad_out_t is None:
+        grad_out_t = zeros_for(grad_out)
+    if input_t is None:
+        input_t = zeros_for(input)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    return (
+        layer_norm_input_grad_jvp(grad_out, grad_out_t, input, input_t, weight, weight_t, mean, rstd, normalized_shape),
+        layer_norm_weight_grad_jvp(grad_out, grad_out_t, input, input_t, mean, rstd, normalized_shape),
+        sum_leading(grad_out_t, normalized_shape),
+    )
+
+
 def embedding(result, arguments, tangents):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
-    _, indices, padding_idx, scale_grad_by_freq, sparse = arguments
+    weight, indices, padding_idx, scale_grad_by_freq, sparse = arguments
     weight_t, _, _, _, _ = tangents
+    if weight_t is None:
+        weight_t = zeros_for(weight)
     return functions.embedding(weight_t, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
 def embedding_dense_backward(result, arguments, tangents):
     """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
-    _, indices, num_weights, padding_idx, scale_grad_by_freq = arguments
+    grad_output, indices, num_weights, padding_idx, scale_grad_by_freq = arguments
     grad_output_t, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
     return functions.embedding_dense_backward(grad_output_t, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
 def native_dropout(result, arguments, tangents):
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
-    _, p, _ = arguments
+    _, p, train = arguments
     input_t, _, _ = tangents
-    return (dropout_backward(input_t, result[1], p), None)
+    return (dropout_backward(input_t, result[1], p, train), None)
 
 
 def constant_pad_nd(result, arguments, tangents):
@@ -119,3 +250,408 @@ def constant_pad_nd(result, arguments, tangents):
     _, pad, _ = arguments
     input_t, _, _ = tangents
     return ops.constant_pad_nd(input_t, pad)
+
+
+def upsample_nearest1d(result, arguments, tangents):
+    """upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+    _, output_size, scales = arguments
+    input_t, _, _ = tangents
+    return functions.upsample_nearest1d(input_t, output_size, scales)
+
+
+def upsample_nearest1d_backward(result, arguments, tangents):
+    """upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+    _, output_size, input_size, scales = arguments
+    grad_output_t, _, _, _ = tangents
+    return functions.upsample_nearest1d_backward(grad_output_t, output_size, input_size, scales)
+
+
+def upsample_nearest2d(result, arguments, tangents):
+    """upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, scales_h, scales_w = arguments
+    input_t, _, _, _ = tangents
+    return functions.upsample_nearest2d(input_t, output_size, scales_h, scales_w)
+
+
+def upsample_nearest2d_backward(result, arguments, tangents):
+    """upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _ = tangents
+    return functions.upsample_nearest2d_backward(grad_output_t, output_size, input_size, scales_h, scales_w)
+
+
+def upsample_nearest3d(result, arguments, tangents):
+    """upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, scales_d, scales_h, scales_w = arguments
+    input_t, _, _, _, _ = tangents
+    return functions.upsample_nearest3d(input_t, output_size, scales_d, scales_h, scales_w)
+
+
+def upsample_nearest3d_backward(result, arguments, tangents):
+    """upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, scales_d, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _, _ = tangents
+    return functions.upsample_nearest3d_backward(grad_output_t, output_size, input_size, scales_d, scales_h, scales_w)
+
+
+def _upsample_nearest_exact1d(result, arguments, tangents):
+    """_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+    _, output_size, scales = arguments
+    input_t, _, _ = tangents
+    return functions._upsample_nearest_exact1d(input_t, output_size, scales)
+
+
+def _upsample_nearest_exact1d_backward(result, arguments, tangents):
+    """_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+    _, output_size, input_size, scales = arguments
+    grad_output_t, _, _, _ = tangents
+    return functions._upsample_nearest_exact1d_backward(grad_output_t, output_size, input_size, scales)
+
+
+def _upsample_nearest_exact2d(result, arguments, tangents):
+    """_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, scales_h, scales_w = arguments
+    input_t, _, _, _ = tangents
+    return functions._upsample_nearest_exact2d(input_t, output_size, scales_h, scales_w)
+
+
+def _upsample_nearest_exact2d_backward(result, arguments, tangents):
+    """_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _ = tangents
+    return functions._upsample_nearest_exact2d_backward(grad_output_t, output_size, input_size, scales_h, scales_w)
+
+
+def _upsample_nearest_exact3d(result, arguments, tangents):
+    """_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, scales_d, scales_h, scales_w = arguments
+    input_t, _, _, _, _ = tangents
+    return functions._upsample_nearest_exact3d(input_t, output_size, scales_d, scales_h, scales_w)
+
+
+def _upsample_nearest_exact3d_backward(result, arguments, tangents):
+    """_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, scales_d, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _, _ = tangents
+    return functions._upsample_nearest_exact3d_backward(
+        grad_output_t, output_size, input_size, scales_d, scales_h, scales_w
+    )
+
+
+def upsample_linear1d(result, arguments, tangents):
+    """upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"""
+    _, output_size, align_corners, scales = arguments
+    input_t, _, _, _ = tangents
+    return functions.upsample_linear1d(input_t, output_size, align_corners, scales)
+
+
+def upsample_linear1d_backward(result, arguments, tangents):
+    """upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor"""
+    _, output_size, input_size, align_corners, scales = arguments
+    grad_output_t, _, _, _, _ = tangents
+    return functions.upsample_linear1d_backward(grad_output_t, output_size, input_size, align_corners, scales)
+
+
+def upsample_bilinear2d(result, arguments, tangents):
+    """upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, align_corners, scales_h, scales_w = arguments
+    input_t, _, _, _, _ = tangents
+    return functions.upsample_bilinear2d(input_t, output_size, align_corners, scales_h, scales_w)
+
+
+def upsample_bilinear2d_backward(result, arguments, tangents):
+    """upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, align_corners, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _, _ = tangents
+    return functions.upsample_bilinear2d_backward(
+        grad_output_t, output_size, input_size, align_corners, scales_h, scales_w
+    )
+
+
+def upsample_trilinear3d(result, arguments, tangents):
+    """upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, align_corners, scales_d, scales_h, scales_w = arguments
+    input_t, _, _, _, _, _ = tangents
+    return functions.upsample_trilinear3d(input_t, output_size, align_corners, scales_d, scales_h, scales_w)
+
+
+def upsample_trilinear3d_backward(result, arguments, tangents):
+    """upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, align_corners, scales_d, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _, _, _ = tangents
+    return functions.upsample_trilinear3d_backward(
+        grad_output_t, output_size, input_size, align_corners, scales_d, scales_h, scales_w
+    )
+
+
+def upsample_bicubic2d(result, arguments, tangents):
+    """upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, align_corners, scales_h, scales_w = arguments
+    input_t, _, _, _, _ = tangents
+    return functions.upsample_bicubic2d(input_t, output_size, align_corners, scales_h, scales_w)
+
+
+def upsample_bicubic2d_backward(result, arguments, tangents):
+    """upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, align_corners, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _, _ = tangents
+    return functions.upsample_bicubic2d_backward(
+        grad_output_t, output_size, input_size, align_corners, scales_h, scales_w
+    )
+
+
+def _upsample_bilinear2d_aa(result, arguments, tangents):
+    """_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, align_corners, scales_h, scales_w = arguments
+    input_t, _, _, _, _ = tangents
+    return functions._upsample_bilinear2d_aa(input_t, output_size, align_corners, scales_h, scales_w)
+
+
+def _upsample_bilinear2d_aa_backward(result, arguments, tangents):
+    """_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, align_corners, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _, _ = tangents
+    return functions._upsample_bilinear2d_aa_backward(
+        grad_output_t, output_size, input_size, align_corners, scales_h, scales_w
+    )
+
+
+def _upsample_bicubic2d_aa(result, arguments, tangents):
+    """_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, align_corners, scales_h, scales_w = arguments
+    input_t, _, _, _, _ = tangents
+    return functions._upsample_bicubic2d_aa(input_t, output_size, align_corners, scales_h, scales_w)
+
+
+def _upsample_bicubic2d_aa_backward(result, arguments, tangents):
+    """_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, align_corners, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _, _ = tangents
+    return functions._upsample_bicubic2d_aa_backward(
+        grad_output_t, output_size, input_size, align_corners, scales_h, scales_w
+    )
+
+
+def _upsample_lanczos2d_aa(result, arguments, tangents):
+    """_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, align_corners, scales_h, scales_w = arguments
+    input_t, _, _, _, _ = tangents
+    return functions._upsample_lanczos2d_aa(input_t, output_size, align_corners, scales_h, scales_w)
+
+
+def _upsample_lanczos2d_aa_backward(result, arguments, tangents):
+    """_upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    _, output_size, input_size, align_corners, scales_h, scales_w = arguments
+    grad_output_t, _, _, _, _, _ = tangents
+    return functions._upsample_lanczos2d_aa_backward(
+        grad_output_t, output_size, input_size, align_corners, scales_h, scales_w
+    )
+
+
+def max_pool3d_with_indices(result, arguments, tangents):
+    """max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
+    input_t, _, _, _, _, _ = tangents
+    return (max_pool_pick(input_t, result[1], 3), None)
+
+
+def max_pool3d_with_indices_backward(result, arguments, tangents):
+    """max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
+    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices = arguments
+    grad_output_t, _, _, _, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.max_pool3d_with_indices_backward(
+        grad_output_t, input, kernel_size, stride, padding, dilation, ceil_mode, indices
+    )
+
+
+def avg_pool3d(result, arguments, tangents):
+    """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
+    _, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
+    input_t, _, _, _, _, _, _ = tangents
+    return functions.avg_pool3d(input_t, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def avg_pool3d_backward(result, arguments, tangents):
+    """avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
+    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
+    grad_output_t, _, _, _, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.avg_pool3d_backward(
+        grad_output_t, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def _adaptive_avg_pool3d(result, arguments, tangents):
+    """_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
+    _, output_size = arguments
+    input_t, _ = tangents
+    return functions._adaptive_avg_pool3d(input_t, output_size)
+
+
+def _adaptive_avg_pool3d_backward(result, arguments, tangents):
+    """_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    grad_output, input = arguments
+    grad_output_t, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops._adaptive_avg_pool3d_backward(grad_output_t, input)
+
+
+def adaptive_max_pool2d(result, arguments, tangents):
+    """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
+    input_t, _ = tangents
+    return (max_pool_pick(input_t, result[1]), None)
+
+
+def adaptive_max_pool2d_backward(result, arguments, tangents):
+    """adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+    grad_output, input, indices = arguments
+    grad_output_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.adaptive_max_pool2d_backward(grad_output_t, input, indices)
+
+
+def adaptive_max_pool3d(result, arguments, tangents):
+    """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
+    input_t, _ = tangents
+    return (max_pool_pick(input_t, result[1], 3), None)
+
+
+def adaptive_max_pool3d_backward(result, arguments, tangents):
+    """adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+    grad_output, input, indices = arguments
+    grad_output_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.adaptive_max_pool3d_backward(grad_output_t, input, indices)
+
+
+def max_unpool2d(result, arguments, tangents):
+    """max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"""
+    input, indices, output_size = arguments
+    input_t, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    return functions.max_unpool2d(input_t, indices, output_size)
+
+
+def max_unpool3d(result, arguments, tangents):
+    """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"""
+    input, indices, output_size, stride, padding = arguments
+    input_t, _, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    return functions.max_unpool3d(input_t, indices, output_size, stride, padding)
+
+
+def im2col(result, arguments, tangents):
+    """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+    _, kernel_size, dilation, padding, stride = arguments
+    input_t, _, _, _, _ = tangents
+    return functions.im2col(input_t, kernel_size, dilation, padding, stride)
+
+
+def col2im(result, arguments, tangents):
+    """col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+    _, output_size, kernel_size, dilation, padding, stride = arguments
+    input_t, _, _, _, _, _ = tangents
+    return functions.col2im(input_t, output_size, kernel_size, dilation, padding, stride)
+
+
+def reflection_pad1d(result, arguments, tangents):
+    """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
+    _, padding = arguments
+    input_t, _ = tangents
+    return functions.reflection_pad1d(input_t, padding)
+
+
+def reflection_pad1d_backward(result, arguments, tangents):
+    """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+    grad_output, input, padding = arguments
+    grad_output_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.reflection_pad1d_backward(grad_output_t, input, padding)
+
+
+def reflection_pad2d(result, arguments, tangents):
+    """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
+    _, padding = arguments
+    input_t, _ = tangents
+    return functions.reflection_pad2d(input_t, padding)
+
+
+def reflection_pad2d_backward(result, arguments, tangents):
+    """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+    grad_output, input, padding = arguments
+    grad_output_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.reflection_pad2d_backward(grad_output_t, input, padding)
+
+
+def reflection_pad3d(result, arguments, tangents):
+    """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
+    _, padding = arguments
+    input_t, _ = tangents
+    return functions.reflection_pad3d(input_t, padding)
+
+
+def reflection_pad3d_backward(result, arguments, tangents):
+    """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+    grad_output, input, padding = arguments
+    grad_output_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.reflection_pad3d_backward(grad_output_t, input, padding)
+
+
+def replication_pad1d(result, arguments, tangents):
+    """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
+    _, padding = arguments
+    input_t, _ = tangents
+    return functions.replication_pad1d(input_t, padding)
+
+
+def replication_pad1d_backward(result, arguments, tangents):
+    """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+    grad_output, input, padding = arguments
+    grad_output_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.replication_pad1d_backward(grad_output_t, input, padding)
+
+
+def replication_pad2d(result, arguments, tangents):
+    """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
+    _, padding = arguments
+    input_t, _ = tangents
+    return functions.replication_pad2d(input_t, padding)
+
+
+def replication_pad2d_backward(result, arguments, tangents):
+    """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+    grad_output, input, padding = arguments
+    grad_output_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.replication_pad2d_backward(grad_output_t, input, padding)
+
+
+def replication_pad3d(result, arguments, tangents):
+    """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
+    _, padding = arguments
+    input_t, _ = tangents
+    return functions.replication_pad3d(input_t, padding)
+
+
+def replication_pad3d_backward(result, arguments, tangents):
+    """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+    grad_output, input, padding = arguments
+    grad_output_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.replication_pad3d_backward(grad_output_t, input, padding)

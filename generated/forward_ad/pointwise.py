@@ -3,29 +3,37 @@
 """Forward-mode derivatives of the pointwise ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import pointwise as functions
-from mindtorch.autograd.formulas import (
-    LOG_2,
-    abs_jvp,
-    angle_jvp,
-    clamp_backward,
-    clamp_jvp,
-    conj,
-    div_jvp,
-    div_mode_jvp,
-    extremum_jvp,
+from mindtorch.autograd.formulas.activation import (
+    elu_formula_backward,
     gelu_double_backward,
-    maybe_multiply,
-    no_forward_derivative,
-    pow_backward,
-    pow_exponent_backward,
-    pow_scalar_exponent_backward,
-    pow_self_backward,
-    sgn_backward,
+    hardswish_formula_backward,
+    mish_formula_backward,
     silu_double_backward,
     silu_formula_backward,
     softplus_double_backward,
 )
+from mindtorch.autograd.formulas.common import conj, maybe_multiply, no_forward_derivative
+from mindtorch.autograd.formulas.pointwise import (
+    LOG_10,
+    LOG_2,
+    abs_jvp,
+    acosh_backward,
+    angle_jvp,
+    clamp_backward,
+    clamp_jvp,
+    copysign_backward,
+    div_mode_jvp,
+    extremum_jvp,
+    logit_backward,
+    pow_backward,
+    pow_exponent_slope,
+    pow_scalar_exponent_backward,
+    pow_slope,
+    sgn_backward,
+    sinc_backward,
+)
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.tangents import ZERO, zeros_for
 
 
 def add(result, arguments, tangents):
@@ -33,10 +41,10 @@ def add(result, arguments, tangents):
     _, _, alpha = arguments
     input_t, other_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if other_t is None:
-        other_t = 0
-    return input_t + maybe_multiply(other_t, alpha)
+        other_t = ZERO
+    return input_t + other_t * alpha
 
 
 def sub(result, arguments, tangents):
@@ -44,10 +52,10 @@ def sub(result, arguments, tangents):
     _, _, alpha = arguments
     input_t, other_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if other_t is None:
-        other_t = 0
-    return input_t - maybe_multiply(other_t, alpha)
+        other_t = ZERO
+    return input_t - other_t * alpha
 
 
 def rsub_Tensor(result, arguments, tangents):
@@ -55,10 +63,10 @@ def rsub_Tensor(result, arguments, tangents):
     _, _, alpha = arguments
     input_t, other_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if other_t is None:
-        other_t = 0
-    return other_t - maybe_multiply(input_t, alpha)
+        other_t = ZERO
+    return other_t - input_t * alpha
 
 
 def rsub_Scalar(result, arguments, tangents):
@@ -73,41 +81,42 @@ def mul(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if other_t is None:
-        other_t = 0
+        other_t = ZERO
     return input_t * other + other_t * input
 
 
 def div_Tensor(result, arguments, tangents):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
-    input, other = arguments
+    _, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if other_t is None:
-        other_t = 0
-    return div_jvp(input_t, input, other_t, other)
+        other_t = ZERO
+    return (input_t - other_t * result) / other
 
 
 def div_Tensor_mode(result, arguments, tangents):
     """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
-    _, other, rounding_mode = arguments
+    input, other, rounding_mode = arguments
     input_t, other_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if other_t is None:
-        other_t = 0
+        other_t = zeros_for(other)
     return div_mode_jvp(input_t, other_t, other, result, rounding_mode)
 
 
 def floor_divide(result, arguments, tangents):
     """floor_divide(Tensor self, Tensor other) -> Tensor"""
+    input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if other_t is None:
-        other_t = 0
+        other_t = zeros_for(other)
     return no_forward_derivative("aten::floor_divide", input_t, other_t)
 
 
@@ -116,9 +125,9 @@ def remainder_Tensor(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if other_t is None:
-        other_t = 0
+        other_t = ZERO
     return input_t - other_t * input.div(other, rounding_mode="floor")
 
 
@@ -129,18 +138,33 @@ def remainder_Scalar(result, arguments, tangents):
     return conj(grad)
 
 
+def fmod_Tensor(result, arguments, tangents):
+    """fmod.Tensor(Tensor self, Tensor other) -> Tensor"""
+    input, other = arguments
+    input_t, other_t = tangents
+    if input_t is None:
+        input_t = ZERO
+    if other_t is None:
+        other_t = ZERO
+    return input_t - other_t * input.div(other, rounding_mode="trunc")
+
+
+def fmod_Scalar(result, arguments, tangents):
+    """fmod.Scalar(Tensor self, Scalar other) -> Tensor"""
+    input_t, _ = tangents
+    grad = conj(input_t)
+    return conj(grad)
+
+
 def pow_Tensor_Tensor(result, arguments, tangents):
     """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
     input, exponent = arguments
     input_t, exponent_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if exponent_t is None:
-        exponent_t = 0
-    return conj(
-        pow_self_backward(conj(input_t), input, exponent)
-        + pow_exponent_backward(conj(exponent_t), input, exponent, result)
-    )
+        exponent_t = ZERO
+    return input_t * pow_slope(input, exponent) + exponent_t * pow_exponent_slope(input, exponent, result)
 
 
 def pow_Tensor_Scalar(result, arguments, tangents):
@@ -213,6 +237,13 @@ def expm1(result, arguments, tangents):
     return conj(grad * (conj(result) + 1))
 
 
+def exp2(result, arguments, tangents):
+    """exp2(Tensor self) -> Tensor"""
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * conj(result) * LOG_2)
+
+
 def log(result, arguments, tangents):
     """log(Tensor self) -> Tensor"""
     (input,) = arguments
@@ -227,6 +258,14 @@ def log2(result, arguments, tangents):
     (input_t,) = tangents
     grad = conj(input_t)
     return conj(grad / (conj(input) * LOG_2))
+
+
+def log10(result, arguments, tangents):
+    """log10(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad / (conj(input) * LOG_10))
 
 
 def log1p(result, arguments, tangents):
@@ -281,6 +320,90 @@ def tan(result, arguments, tangents):
     return conj(grad * conj(1 + result.pow(2)))
 
 
+def asin(result, arguments, tangents):
+    """asin(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * conj((1 - input * input).rsqrt()))
+
+
+def acos(result, arguments, tangents):
+    """acos(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * -conj((1 - input * input).rsqrt()))
+
+
+def atan(result, arguments, tangents):
+    """atan(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad / conj(input * input + 1))
+
+
+def sinh(result, arguments, tangents):
+    """sinh(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * conj(input.cosh()))
+
+
+def cosh(result, arguments, tangents):
+    """cosh(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * conj(input.sinh()))
+
+
+def asinh(result, arguments, tangents):
+    """asinh(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * conj((input * input + 1).rsqrt()))
+
+
+def acosh(result, arguments, tangents):
+    """acosh(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(acosh_backward(grad, input))
+
+
+def atanh(result, arguments, tangents):
+    """atanh(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad / conj(1 - input * input))
+
+
+def sinc(result, arguments, tangents):
+    """sinc(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(sinc_backward(grad, input))
+
+
+def deg2rad(result, arguments, tangents):
+    """deg2rad(Tensor self) -> Tensor"""
+    (input_t,) = tangents
+    return functions.deg2rad(input_t)
+
+
+def rad2deg(result, arguments, tangents):
+    """rad2deg(Tensor self) -> Tensor"""
+    (input_t,) = tangents
+    return functions.rad2deg(input_t)
+
+
 def tanh(result, arguments, tangents):
     """tanh(Tensor self) -> Tensor"""
     (input_t,) = tangents
@@ -293,10 +416,10 @@ def tanh_backward(result, arguments, tangents):
     grad_output, output = arguments
     grad_output_t, output_t = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = ZERO
     if output_t is None:
-        output_t = 0
-    return ops.tanh_backward(grad_output_t, output) + grad_output * conj(output_t * (-2 * output))
+        output_t = zeros_for(output)
+    return grad_output_t * conj(1 - output * output) + conj(output_t * -2 * output) * grad_output
 
 
 def sigmoid(result, arguments, tangents):
@@ -311,9 +434,9 @@ def sigmoid_backward(result, arguments, tangents):
     grad_output, output = arguments
     grad_output_t, output_t = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = zeros_for(grad_output)
     if output_t is None:
-        output_t = 0
+        output_t = zeros_for(output)
     return ops.sigmoid_backward(grad_output_t, output) + grad_output * conj(output_t * (1 - 2 * output))
 
 
@@ -352,6 +475,12 @@ def trunc(result, arguments, tangents):
     return conj(ops.zeros_like(grad))
 
 
+def frac(result, arguments, tangents):
+    """frac(Tensor self) -> Tensor"""
+    (input_t,) = tangents
+    return input_t
+
+
 def relu(result, arguments, tangents):
     """relu(Tensor self) -> Tensor"""
     (input_t,) = tangents
@@ -361,12 +490,12 @@ def relu(result, arguments, tangents):
 
 def threshold_backward(result, arguments, tangents):
     """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
-    _, input, threshold = arguments
+    grad_output, input, threshold = arguments
     grad_output_t, input_t, _ = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = zeros_for(grad_output)
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     return ops.zeros_like(input_t) + ops.threshold_backward(grad_output_t, input, threshold)
 
 
@@ -380,9 +509,35 @@ def leaky_relu(result, arguments, tangents):
 
 def leaky_relu_backward(result, arguments, tangents):
     """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
-    _, input, negative_slope, _ = arguments
+    grad_output, input, negative_slope, _ = arguments
     grad_output_t, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
     return ops.leaky_relu_backward(grad_output_t, input, negative_slope, False)
+
+
+def elu(result, arguments, tangents):
+    """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
+    input, alpha, scale, input_scale = arguments
+    input_t, _, _, _ = tangents
+    grad = conj(input_t)
+    return conj(elu_formula_backward(grad, input, alpha, scale, input_scale))
+
+
+def mish(result, arguments, tangents):
+    """mish(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(mish_formula_backward(grad, input))
+
+
+def hardswish(result, arguments, tangents):
+    """hardswish(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(hardswish_formula_backward(grad, input))
 
 
 def gelu(result, arguments, tangents):
@@ -398,9 +553,9 @@ def gelu_backward(result, arguments, tangents):
     grad_output, input, approximate = arguments
     grad_output_t, input_t, _ = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = zeros_for(grad_output)
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     return ops.gelu_backward(grad_output_t, input, approximate=approximate) + gelu_double_backward(
         input_t, grad_output, input, approximate
     )
@@ -419,9 +574,9 @@ def silu_backward(result, arguments, tangents):
     grad_output, input = arguments
     grad_output_t, input_t = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = zeros_for(grad_output)
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     return silu_formula_backward(grad_output_t, input) + silu_double_backward(input_t, grad_output, input)
 
 
@@ -438,9 +593,9 @@ def softplus_backward(result, arguments, tangents):
     grad_output, input, beta, threshold = arguments
     grad_output_t, input_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = zeros_for(grad_output)
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     return ops.softplus_backward(grad_output_t, input, beta, threshold) + softplus_double_backward(
         input_t * grad_output, input, beta, threshold
     )
@@ -459,7 +614,11 @@ def clamp_Tensor(result, arguments, tangents):
     input, min, max = arguments
     input_t, min_t, max_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
+    if min_t is None:
+        min_t = zeros_for(min)
+    if max_t is None:
+        max_t = zeros_for(max)
     return clamp_jvp(input, input_t, min, min_t, max, max_t)
 
 
@@ -476,9 +635,9 @@ def clamp_min_Tensor(result, arguments, tangents):
     input, min = arguments
     input_t, min_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if min_t is None:
-        min_t = 0
+        min_t = zeros_for(min)
     return ops.where(input >= min, input_t, min_t)
 
 
@@ -495,9 +654,9 @@ def clamp_max_Tensor(result, arguments, tangents):
     input, max = arguments
     input_t, max_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if max_t is None:
-        max_t = 0
+        max_t = zeros_for(max)
     return ops.where(input <= max, input_t, max_t)
 
 
@@ -506,9 +665,9 @@ def maximum(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if other_t is None:
-        other_t = 0
+        other_t = zeros_for(other)
     return extremum_jvp(input, input_t, other, other_t, input > other)
 
 
@@ -517,10 +676,32 @@ def minimum(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if other_t is None:
-        other_t = 0
+        other_t = zeros_for(other)
     return extremum_jvp(input, input_t, other, other_t, input < other)
+
+
+def fmax(result, arguments, tangents):
+    """fmax(Tensor self, Tensor other) -> Tensor"""
+    input, other = arguments
+    input_t, other_t = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if other_t is None:
+        other_t = zeros_for(other)
+    return ops.where((input >= other) | other.isnan(), input_t, other_t)
+
+
+def fmin(result, arguments, tangents):
+    """fmin(Tensor self, Tensor other) -> Tensor"""
+    input, other = arguments
+    input_t, other_t = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if other_t is None:
+        other_t = zeros_for(other)
+    return ops.where((input <= other) | other.isnan(), input_t, other_t)
 
 
 def atan2(result, arguments, tangents):
@@ -528,15 +709,113 @@ def atan2(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if other_t is None:
-        other_t = 0
+        other_t = ZERO
     return (input_t * other - other_t * input) / (input * input + other * other)
+
+
+def hypot(result, arguments, tangents):
+    """hypot(Tensor self, Tensor other) -> Tensor"""
+    input, other = arguments
+    input_t, other_t = tangents
+    if input_t is None:
+        input_t = ZERO
+    if other_t is None:
+        other_t = ZERO
+    return input_t * (input / result) + other_t * (other / result)
+
+
+def copysign_Tensor(result, arguments, tangents):
+    """copysign.Tensor(Tensor self, Tensor other) -> Tensor"""
+    input, _ = arguments
+    input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    return copysign_backward(input_t, input, result)
+
+
+def copysign_Scalar(result, arguments, tangents):
+    """copysign.Scalar(Tensor self, Scalar other) -> Tensor"""
+    input, _ = arguments
+    input_t, _ = tangents
+    grad = conj(input_t)
+    return conj(copysign_backward(grad, input, result))
+
+
+def nextafter(result, arguments, tangents):
+    """nextafter(Tensor self, Tensor other) -> Tensor"""
+    input, other = arguments
+    input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    return ops.where(input == other, 0, input_t)
+
+
+def logaddexp(result, arguments, tangents):
+    """logaddexp(Tensor self, Tensor other) -> Tensor"""
+    input, other = arguments
+    input_t, other_t = tangents
+    if input_t is None:
+        input_t = ZERO
+    if other_t is None:
+        other_t = ZERO
+    return input_t / (1 + ops.exp(other - input)) + other_t / (1 + ops.exp(input - other))
+
+
+def logaddexp2(result, arguments, tangents):
+    """logaddexp2(Tensor self, Tensor other) -> Tensor"""
+    input, other = arguments
+    input_t, other_t = tangents
+    if input_t is None:
+        input_t = ZERO
+    if other_t is None:
+        other_t = ZERO
+    return input_t / (1 + ops.pow(2.0, other - input)) + other_t / (1 + ops.pow(2.0, input - other))
+
+
+def heaviside(result, arguments, tangents):
+    """heaviside(Tensor self, Tensor values) -> Tensor"""
+    input, values = arguments
+    input_t, values_t = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if values_t is None:
+        values_t = zeros_for(values)
+    return no_forward_derivative("aten::heaviside", input_t, values_t)
+
+
+def ldexp(result, arguments, tangents):
+    """ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
+    _, other = arguments
+    input_t, other_t = tangents
+    if input_t is None:
+        input_t = ZERO
+    if other_t is None:
+        other_t = ZERO
+    return input_t * ops.pow(2.0, other) + other_t * result * LOG_2
+
+
+def frexp(result, arguments, tangents):
+    """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+    (input_t,) = tangents
+    return (ops.ldexp(input_t, -result[1]), None)
+
+
+def logit(result, arguments, tangents):
+    """logit(Tensor self, float? eps=None) -> Tensor"""
+    input, eps = arguments
+    input_t, _ = tangents
+    grad = conj(input_t)
+    return conj(logit_backward(grad, input, eps))
 
 
 def eq__Tensor(result, arguments, tangents):
     """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input, _ = arguments
     input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return ops.zeros_like(input_t)
 
 
@@ -548,7 +827,10 @@ def eq__Scalar(result, arguments, tangents):
 
 def ne__Tensor(result, arguments, tangents):
     """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input, _ = arguments
     input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return ops.zeros_like(input_t)
 
 
@@ -560,7 +842,10 @@ def ne__Scalar(result, arguments, tangents):
 
 def lt__Tensor(result, arguments, tangents):
     """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input, _ = arguments
     input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return ops.zeros_like(input_t)
 
 
@@ -572,7 +857,10 @@ def lt__Scalar(result, arguments, tangents):
 
 def le__Tensor(result, arguments, tangents):
     """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input, _ = arguments
     input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return ops.zeros_like(input_t)
 
 
@@ -584,7 +872,10 @@ def le__Scalar(result, arguments, tangents):
 
 def gt__Tensor(result, arguments, tangents):
     """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input, _ = arguments
     input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return ops.zeros_like(input_t)
 
 
@@ -596,7 +887,10 @@ def gt__Scalar(result, arguments, tangents):
 
 def ge__Tensor(result, arguments, tangents):
     """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    input, _ = arguments
     input_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return ops.zeros_like(input_t)
 
 
@@ -608,30 +902,32 @@ def ge__Scalar(result, arguments, tangents):
 
 def where_self(result, arguments, tangents):
     """where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"""
-    condition, _, _ = arguments
+    condition, input, other = arguments
     _, input_t, other_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if other_t is None:
-        other_t = 0
+        other_t = zeros_for(other)
     return ops.where(condition, input_t, other_t)
 
 
 def masked_fill_Scalar(result, arguments, tangents):
     """masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"""
-    _, mask, _ = arguments
+    input, mask, _ = arguments
     input_t, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
     return input_t.masked_fill(mask, 0)
 
 
 def masked_fill_Tensor(result, arguments, tangents):
     """masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"""
-    _, mask, _ = arguments
+    input, mask, value = arguments
     input_t, _, value_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if value_t is None:
-        value_t = 0
+        value_t = zeros_for(value)
     return input_t.masked_fill(mask, value_t)
 
 
@@ -640,9 +936,9 @@ def lerp_Scalar(result, arguments, tangents):
     _, _, weight = arguments
     input_t, end_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if end_t is None:
-        end_t = 0
+        end_t = ZERO
     return input_t * (1 - weight) + end_t * weight
 
 
@@ -651,11 +947,11 @@ def lerp_Tensor(result, arguments, tangents):
     input, end, weight = arguments
     input_t, end_t, weight_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if end_t is None:
-        end_t = 0
+        end_t = ZERO
     if weight_t is None:
-        weight_t = 0
+        weight_t = ZERO
     return input_t * (1 - weight) + end_t * weight + weight_t * (end - input)
 
 
@@ -664,11 +960,11 @@ def addcmul(result, arguments, tangents):
     _, tensor1, tensor2, value = arguments
     input_t, tensor1_t, tensor2_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if tensor1_t is None:
-        tensor1_t = 0
+        tensor1_t = ZERO
     if tensor2_t is None:
-        tensor2_t = 0
+        tensor2_t = ZERO
     return input_t + (tensor1_t * tensor2 + tensor2_t * tensor1) * value
 
 
@@ -677,9 +973,17 @@ def addcdiv(result, arguments, tangents):
     _, tensor1, tensor2, value = arguments
     input_t, tensor1_t, tensor2_t, _ = tangents
     if input_t is None:
-        input_t = 0
+        input_t = ZERO
     if tensor1_t is None:
-        tensor1_t = 0
+        tensor1_t = ZERO
     if tensor2_t is None:
-        tensor2_t = 0
+        tensor2_t = ZERO
     return input_t + value * (tensor1_t / tensor2) - value * (tensor2_t * tensor1 / tensor2 / tensor2)
+
+
+def nan_to_num(result, arguments, tangents):
+    """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
+    input, _, _, _ = arguments
+    input_t, _, _, _ = tangents
+    grad = conj(input_t)
+    return conj(grad * input.isfinite())

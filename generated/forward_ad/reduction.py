@@ -3,10 +3,11 @@
 """Forward-mode derivatives of the reduction ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import reduction as functions
-from mindtorch.autograd.formulas import (
-    conj,
+from mindtorch.autograd.formulas.common import conj
+from mindtorch.autograd.formulas.reduction import (
     extremal_reduction_jvp,
     logsumexp_jvp,
+    median_jvp,
     pick_jvp,
     prod_backward,
     prod_dim_backward,
@@ -15,7 +16,9 @@ from mindtorch.autograd.formulas import (
     var_jvp,
     vector_norm_jvp,
 )
+from mindtorch.autograd.formulas.running import cumprod_jvp, logcumsumexp_jvp
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.tangents import ZERO, zeros_for
 
 
 def sum_default(result, arguments, tangents):
@@ -102,6 +105,58 @@ def min_dim(result, arguments, tangents):
     return (pick_jvp(input_t, dim, result[1], keepdim), None)
 
 
+def aminmax(result, arguments, tangents):
+    """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
+    input, dim, keepdim = arguments
+    input_t, _, _ = tangents
+    return (
+        extremal_reduction_jvp(input_t, input, result[0], dim, keepdim),
+        extremal_reduction_jvp(input_t, input, result[1], dim, keepdim),
+    )
+
+
+def median_default(result, arguments, tangents):
+    """median(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    return median_jvp(input_t, input, result)
+
+
+def median_dim(result, arguments, tangents):
+    """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    _, dim, keepdim = arguments
+    input_t, _, _ = tangents
+    return (pick_jvp(input_t, dim, result[1], keepdim), None)
+
+
+def nanmedian_default(result, arguments, tangents):
+    """nanmedian(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    return median_jvp(input_t, input, result)
+
+
+def nanmedian_dim(result, arguments, tangents):
+    """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    _, dim, keepdim = arguments
+    input_t, _, _ = tangents
+    return (pick_jvp(input_t, dim, result[1], keepdim), None)
+
+
+def mode(result, arguments, tangents):
+    """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    _, dim, keepdim = arguments
+    input_t, _, _ = tangents
+    return (pick_jvp(input_t, dim, result[1], keepdim), None)
+
+
+def kthvalue(result, arguments, tangents):
+    """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    _, _, dim, keepdim = arguments
+    input_t, _, _, _ = tangents
+    return (pick_jvp(input_t, dim, result[1], keepdim), None)
+
+
 def var_correction(result, arguments, tangents):
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
     input, dim, correction, keepdim = arguments
@@ -130,6 +185,34 @@ def cumsum(result, arguments, tangents):
     return functions.cumsum(input_t, dim, dtype=dtype)
 
 
+def cumprod(result, arguments, tangents):
+    """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
+    input, dim, _ = arguments
+    input_t, _, _ = tangents
+    return cumprod_jvp(input_t, input, dim, result)
+
+
+def cummax(result, arguments, tangents):
+    """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+    _, dim = arguments
+    input_t, _ = tangents
+    return (pick_jvp(input_t, dim, result[1], True), None)
+
+
+def cummin(result, arguments, tangents):
+    """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+    _, dim = arguments
+    input_t, _ = tangents
+    return (pick_jvp(input_t, dim, result[1], True), None)
+
+
+def logcumsumexp(result, arguments, tangents):
+    """logcumsumexp(Tensor self, int dim) -> Tensor"""
+    input, dim = arguments
+    input_t, _ = tangents
+    return logcumsumexp_jvp(input_t, input, dim)
+
+
 def _softmax(result, arguments, tangents):
     """_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
     _, dim, _ = arguments
@@ -142,9 +225,9 @@ def _softmax_backward_data(result, arguments, tangents):
     grad_output, output, dim, input_dtype = arguments
     grad_output_t, output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = zeros_for(grad_output)
     if output_t is None:
-        output_t = 0
+        output_t = zeros_for(output)
     return ops._softmax_backward_data(grad_output_t, output, dim, input_dtype) + softmax_backward_output_jvp(
         output_t, grad_output, dim, output
     )
@@ -162,9 +245,9 @@ def _log_softmax_backward_data(result, arguments, tangents):
     grad_output, output, dim, _ = arguments
     grad_output_t, output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = 0
+        grad_output_t = zeros_for(grad_output)
     if output_t is None:
-        output_t = 0
+        output_t = ZERO
     return grad_output_t - output.exp() * (grad_output_t.sum(dim, True) + output_t * grad_output.sum(dim, True))
 
 
@@ -194,3 +277,10 @@ def linalg_vector_norm(result, arguments, tangents):
     input, ord, dim, keepdim, _ = arguments
     input_t, _, _, _, _ = tangents
     return vector_norm_jvp(input_t, input, ord, result, dim, keepdim)
+
+
+def nansum(result, arguments, tangents):
+    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    input, dim, keepdim, _ = arguments
+    input_t, _, _, _ = tangents
+    return input_t.masked_fill(input.isnan(), 0).sum(dim, keepdim, dtype=result.dtype)

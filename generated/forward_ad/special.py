@@ -2,8 +2,18 @@
 # Regenerate: python -m codegen
 """Forward-mode derivatives of the special ops: tangents of the inputs to tangents of the results."""
 
-from mindtorch.autograd.formulas import SQRT_PI, conj, xlogy_self_backward
+from mindtorch.autograd.formulas.common import conj
+from mindtorch.autograd.formulas.pointwise import SQRT_HALF
+from mindtorch.autograd.formulas.special import (
+    SQRT_PI,
+    SQRT_TWO_PI,
+    i1_backward,
+    i1e_backward,
+    xlog1py_self_backward,
+    xlogy_self_backward,
+)
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.tangents import ZERO, zeros_for
 
 
 def erf(result, arguments, tangents):
@@ -58,7 +68,81 @@ def xlogy_Tensor(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = 0
+        input_t = zeros_for(input)
     if other_t is None:
-        other_t = 0
+        other_t = ZERO
     return xlogy_self_backward(input_t, input, other) + other_t * input / other
+
+
+def i0(result, arguments, tangents):
+    """i0(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * ops.special_i1(input))
+
+
+def special_i0e(result, arguments, tangents):
+    """special_i0e(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * (ops.special_i1e(input) - input.sgn() * result))
+
+
+def special_i1(result, arguments, tangents):
+    """special_i1(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(i1_backward(grad, input, result))
+
+
+def special_i1e(result, arguments, tangents):
+    """special_i1e(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(i1e_backward(grad, input, result))
+
+
+def special_entr(result, arguments, tangents):
+    """special_entr(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * ops.where(input.isnan(), input, -input.log() - 1))
+
+
+def special_erfcx(result, arguments, tangents):
+    """special_erfcx(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * (2 * input * result - 2 / SQRT_PI))
+
+
+def special_ndtri(result, arguments, tangents):
+    """special_ndtri(Tensor self) -> Tensor"""
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad * SQRT_TWO_PI * ops.exp(result * result / 2))
+
+
+def special_log_ndtr(result, arguments, tangents):
+    """special_log_ndtr(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(grad / ops.special_erfcx(input * -SQRT_HALF) * (2 / SQRT_TWO_PI))
+
+
+def special_xlog1py_default(result, arguments, tangents):
+    """special_xlog1py(Tensor self, Tensor other) -> Tensor"""
+    input, other = arguments
+    input_t, other_t = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if other_t is None:
+        other_t = ZERO
+    return xlog1py_self_backward(input_t, input, other) + other_t * input / (other + 1)

@@ -3,6 +3,8 @@
 """Forward-mode derivatives of the view ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import view as functions
+from mindtorch.autograd.formulas.view import as_strided_scatter_jvp
+from mindtorch.dispatch.tangents import zeros_for
 
 
 def alias(result, arguments, tangents):
@@ -152,3 +154,68 @@ def _unsafe_view(result, arguments, tangents):
     _, size = arguments
     input_t, _ = tangents
     return functions._unsafe_view(input_t, size)
+
+
+def select_scatter(result, arguments, tangents):
+    """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
+    input, src, dim, index = arguments
+    input_t, src_t, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if src_t is None:
+        src_t = zeros_for(src)
+    return functions.select_scatter(input_t, src_t, dim, index)
+
+
+def slice_scatter(result, arguments, tangents):
+    """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+    input, src, dim, start, end, step = arguments
+    input_t, src_t, _, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if src_t is None:
+        src_t = zeros_for(src)
+    return functions.slice_scatter(input_t, src_t, dim, start, end, step)
+
+
+def diagonal_scatter(result, arguments, tangents):
+    """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+    input, src, offset, dim1, dim2 = arguments
+    input_t, src_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if src_t is None:
+        src_t = zeros_for(src)
+    return functions.diagonal_scatter(input_t, src_t, offset, dim1, dim2)
+
+
+def as_strided_scatter(result, arguments, tangents):
+    """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+    input, src, size, stride, storage_offset = arguments
+    input_t, src_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if src_t is None:
+        src_t = zeros_for(src)
+    return as_strided_scatter_jvp(input_t, input, src_t, size, stride, storage_offset)
+
+
+def _add_batch_dim(result, arguments, tangents):
+    """_add_batch_dim(Tensor self, int batch_dim, int level) -> Tensor"""
+    _, batch_dim, level = arguments
+    input_t, _, _ = tangents
+    return functions._add_batch_dim(input_t, batch_dim, level)
+
+
+def _spread_over_level(result, arguments, tangents):
+    """_spread_over_level(Tensor self, int level) -> Tensor"""
+    _, level = arguments
+    input_t, _ = tangents
+    return functions._spread_over_level(input_t, level)
+
+
+def _remove_batch_dim(result, arguments, tangents):
+    """_remove_batch_dim(Tensor self, int level, SymInt batch_size, int out_dim) -> Tensor"""
+    _, level, batch_size, out_dim = arguments
+    input_t, _, _, _ = tangents
+    return functions._remove_batch_dim(input_t, level, batch_size, out_dim)

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the factory ops."""
 
-from mindtorch.autograd.formulas import imag, real
+from mindtorch.autograd.formulas.common import imag, real
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 

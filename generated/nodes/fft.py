@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the fft ops."""
 
-from mindtorch.autograd.formulas import fft_c2r_backward, fft_r2c_backward
+from mindtorch.autograd.formulas.fft import fft_c2r_backward, fft_r2c_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 

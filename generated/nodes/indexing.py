@@ -2,7 +2,8 @@
 # Regenerate: python -m codegen
 """The backward steps of the indexing ops."""
 
-from mindtorch.autograd.formulas import (
+from mindtorch.autograd.formulas.common import maybe_multiply
+from mindtorch.autograd.formulas.indexing import (
     cat_backward,
     gather_grad,
     index_backward,
@@ -10,11 +11,13 @@ from mindtorch.autograd.formulas import (
     index_select_grad,
     masked_scatter_source_backward,
     masked_select_backward,
-    maybe_multiply,
     repeat_backward,
     roll_backward,
 )
+from mindtorch.autograd.formulas.scatter import index_reduce_backward, scatter_reduce_backward
 from mindtorch.autograd.node import Node
+from mindtorch.dispatch import ops
+from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -27,9 +30,9 @@ class IndexBackward0(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None,)
-        (indices,) = node.unpack()
         return (index_backward(grad, node.self_shape, indices),)
 
 
@@ -41,9 +44,9 @@ class IndexPutBackward0(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        (indices,) = node.unpack()
         return (
             index_put_backward(grad, indices, node.accumulate) if node.next_edges[0] else None,
             grad.index(indices) if node.next_edges[1] else None,
@@ -58,9 +61,9 @@ class IndexSelectBackward0(Node):
     saved = ("index",)
 
     def apply(node, grad):
+        (index,) = node.unpack()
         if grad is None:
             return (None,)
-        (index,) = node.unpack()
         return (index_select_grad(grad, node.self_shape, node.dim, index),)
 
 
@@ -72,9 +75,9 @@ class IndexAddBackward0(Node):
     saved = ("index",)
 
     def apply(node, grad):
+        (index,) = node.unpack()
         if grad is None:
             return (None, None)
-        (index,) = node.unpack()
         return (
             grad if node.next_edges[0] else None,
             maybe_multiply(grad.index_select(node.dim, index), node.alpha) if node.next_edges[1] else None,
@@ -89,9 +92,9 @@ class GatherBackward0(Node):
     saved = ("index",)
 
     def apply(node, grad):
+        (index,) = node.unpack()
         if grad is None:
             return (None,)
-        (index,) = node.unpack()
         return (gather_grad(grad, node.self_shape, node.dim, index),)
 
 
@@ -103,9 +106,9 @@ class ScatterBackward0(Node):
     saved = ("index",)
 
     def apply(node, grad):
+        (index,) = node.unpack()
         if grad is None:
             return (None, None)
-        (index,) = node.unpack()
         return (
             grad.scatter(node.dim, index, 0) if node.next_edges[0] else None,
             grad.gather(node.dim, index) if node.next_edges[1] else None,
@@ -120,9 +123,9 @@ class ScatterBackward1(Node):
     saved = ("index",)
 
     def apply(node, grad):
+        (index,) = node.unpack()
         if grad is None:
             return (None,)
-        (index,) = node.unpack()
         return (grad.scatter(node.dim, index, 0),)
 
 
@@ -134,10 +137,77 @@ class ScatterAddBackward0(Node):
     saved = ("index",)
 
     def apply(node, grad):
+        (index,) = node.unpack()
         if grad is None:
             return (None, None)
-        (index,) = node.unpack()
         return (grad if node.next_edges[0] else None, grad.gather(node.dim, index) if node.next_edges[1] else None)
+
+
+class ScatterBackward2(Node):
+    """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        raise no_derivative("scatter.reduce")
+
+
+class ScatterBackward3(Node):
+    """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        raise no_derivative("scatter.value_reduce")
+
+
+class ScatterReduceBackward0(Node):
+    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
+
+    __slots__ = ("dim", "reduce", "include_self")
+
+    saved = ("self", "index", "src", "result")
+
+    def apply(node, grad):
+        self, index, src, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return scatter_reduce_backward(grad, self, node.dim, index, src, node.reduce, node.include_self, result)
+
+
+class IndexReduceBackward0(Node):
+    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
+
+    __slots__ = ("dim", "reduce", "include_self")
+
+    saved = ("self", "index", "source", "result")
+
+    def apply(node, grad):
+        self, index, source, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return index_reduce_backward(grad, self, node.dim, index, source, node.reduce, node.include_self, result)
+
+
+class PutBackward0(Node):
+    """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
+
+    __slots__ = ("accumulate", "source_shape")
+
+    saved = ("index", "source")
+
+    def apply(node, grad):
+        index, source = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            grad if node.accumulate else grad.put(index, ops.zeros_like(source), False) if node.next_edges[0] else None,
+            grad.take(index).reshape(node.source_shape) if node.next_edges[1] else None,
+        )
 
 
 class MaskedSelectBackward0(Node):
@@ -148,9 +218,9 @@ class MaskedSelectBackward0(Node):
     saved = ("mask",)
 
     def apply(node, grad):
+        (mask,) = node.unpack()
         if grad is None:
             return (None,)
-        (mask,) = node.unpack()
         return (masked_select_backward(grad, node.self_shape, mask),)
 
 
@@ -162,9 +232,9 @@ class MaskedScatterBackward0(Node):
     saved = ("mask",)
 
     def apply(node, grad):
+        (mask,) = node.unpack()
         if grad is None:
             return (None, None)
-        (mask,) = node.unpack()
         return (
             grad.masked_fill(mask, 0) if node.next_edges[0] else None,
             masked_scatter_source_backward(grad, mask, node.source_shape) if node.next_edges[1] else None,

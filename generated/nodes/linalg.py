@@ -2,7 +2,21 @@
 # Regenerate: python -m codegen
 """The backward steps of the linalg ops."""
 
-from mindtorch.autograd.formulas import conj, maybe_multiply, mm_mat2_backward, mm_self_backward
+from mindtorch.autograd.formulas.common import conj, maybe_multiply
+from mindtorch.autograd.formulas.decompositions import (
+    cholesky_backward,
+    det_backward,
+    inv_backward,
+    lu_backward,
+    lu_factor_backward,
+    matrix_exp_backward,
+    qr_backward,
+    slogdet_backward,
+    solve_backward,
+    solve_triangular_backward,
+)
+from mindtorch.autograd.formulas.linalg import mm_mat2_backward, mm_self_backward
+from mindtorch.autograd.formulas.spectral import eig_backward, eigh_backward, svd_backward
 from mindtorch.autograd.node import Node
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
@@ -11,17 +25,17 @@ from mindtorch.autograd.node import Node
 class MmBackward0(Node):
     """mm(Tensor self, Tensor mat2) -> Tensor"""
 
-    __slots__ = ()
+    __slots__ = ("self_stride", "mat2_stride")
 
     saved = ("mat2", "self")
 
     def apply(node, grad):
+        mat2, self = node.unpack()
         if grad is None:
             return (None, None)
-        mat2, self = node.unpack()
         return (
-            mm_self_backward(grad, mat2) if node.next_edges[0] else None,
-            mm_mat2_backward(grad, self) if node.next_edges[1] else None,
+            mm_self_backward(grad, mat2, node.self_stride) if node.next_edges[0] else None,
+            mm_mat2_backward(grad, self, node.mat2_stride) if node.next_edges[1] else None,
         )
 
 
@@ -33,9 +47,9 @@ class BmmBackward0(Node):
     saved = ("mat2", "self")
 
     def apply(node, grad):
+        mat2, self = node.unpack()
         if grad is None:
             return (None, None)
-        mat2, self = node.unpack()
         return (
             grad.bmm(conj(mat2.transpose(1, 2))) if node.next_edges[0] else None,
             conj(self.transpose(1, 2)).bmm(grad) if node.next_edges[1] else None,
@@ -50,9 +64,9 @@ class MvBackward0(Node):
     saved = ("vec", "self")
 
     def apply(node, grad):
+        vec, self = node.unpack()
         if grad is None:
             return (None, None)
-        vec, self = node.unpack()
         return (
             grad.outer(conj(vec)) if node.next_edges[0] else None,
             conj(self.t()).mv(grad) if node.next_edges[1] else None,
@@ -67,27 +81,35 @@ class DotBackward0(Node):
     saved = ("tensor", "self")
 
     def apply(node, grad):
+        tensor, self = node.unpack()
         if grad is None:
             return (None, None)
-        tensor, self = node.unpack()
         return (grad * conj(tensor) if node.next_edges[0] else None, grad * conj(self) if node.next_edges[1] else None)
 
 
 class AddmmBackward0(Node):
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
 
-    __slots__ = ("beta", "alpha")
+    __slots__ = ("beta", "mat1_stride", "alpha", "mat2_stride")
 
     saved = ("mat2", "mat1")
 
     def apply(node, grad):
+        mat2, mat1 = node.unpack()
         if grad is None:
             return (None, None, None)
-        mat2, mat1 = node.unpack()
         return (
             maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
-            maybe_multiply(mm_self_backward(grad, mat2), conj(node.alpha)) if node.next_edges[1] else None,
-            maybe_multiply(mm_mat2_backward(grad, mat1), conj(node.alpha)) if node.next_edges[2] else None,
+            (
+                maybe_multiply(mm_self_backward(grad, mat2, node.mat1_stride), conj(node.alpha))
+                if node.next_edges[1]
+                else None
+            ),
+            (
+                maybe_multiply(mm_mat2_backward(grad, mat1, node.mat2_stride), conj(node.alpha))
+                if node.next_edges[2]
+                else None
+            ),
         )
 
 
@@ -99,11 +121,229 @@ class BaddbmmBackward0(Node):
     saved = ("batch2", "batch1")
 
     def apply(node, grad):
+        batch2, batch1 = node.unpack()
         if grad is None:
             return (None, None, None)
-        batch2, batch1 = node.unpack()
         return (
             maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
             maybe_multiply(grad.bmm(conj(batch2.transpose(1, 2))), conj(node.alpha)) if node.next_edges[1] else None,
             maybe_multiply(conj(batch1.transpose(1, 2)).bmm(grad), conj(node.alpha)) if node.next_edges[2] else None,
         )
+
+
+class AddmvBackward0(Node):
+    """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+
+    __slots__ = ("beta", "alpha")
+
+    saved = ("vec", "mat")
+
+    def apply(node, grad):
+        vec, mat = node.unpack()
+        if grad is None:
+            return (None, None, None)
+        return (
+            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
+            maybe_multiply(grad.outer(conj(vec)), conj(node.alpha)) if node.next_edges[1] else None,
+            maybe_multiply(conj(mat.t()).mv(grad), conj(node.alpha)) if node.next_edges[2] else None,
+        )
+
+
+class AddbmmBackward0(Node):
+    """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+
+    __slots__ = ("beta", "alpha")
+
+    saved = ("batch2", "batch1")
+
+    def apply(node, grad):
+        batch2, batch1 = node.unpack()
+        if grad is None:
+            return (None, None, None)
+        return (
+            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
+            maybe_multiply(grad.matmul(conj(batch2.transpose(1, 2))), conj(node.alpha)) if node.next_edges[1] else None,
+            maybe_multiply(conj(batch1.transpose(1, 2)).matmul(grad), conj(node.alpha)) if node.next_edges[2] else None,
+        )
+
+
+class LinalgInvExBackward0(Node):
+    """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
+
+    __slots__ = ()
+
+    saved = ("inverse",)
+
+    def apply(node, grad):
+        (inverse,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (inv_backward(grad, inverse),)
+
+
+class LinalgDetBackward0(Node):
+    """_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
+
+    __slots__ = ()
+
+    saved = ("A", "result")
+
+    def apply(node, grad):
+        A, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (det_backward(grad, A, result),)
+
+
+class LinalgSlogdetBackward0(Node):
+    """_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"""
+
+    __slots__ = ()
+
+    saved = ("A", "sign")
+
+    def apply(node, *grads):
+        A, sign = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (slogdet_backward(grads[0], grads[1], A, sign),)
+
+
+class LinalgSolveExBackward0(Node):
+    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
+
+    __slots__ = ("left",)
+
+    saved = ("A", "B", "result")
+
+    def apply(node, grad):
+        A, B, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return solve_backward(grad, A, B, result, node.left)
+
+
+class LinalgLuFactorExBackward0(Node):
+    """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
+
+    __slots__ = ()
+
+    saved = ("A", "LU")
+
+    def apply(node, grad):
+        A, LU = node.unpack()
+        if grad is None:
+            return (None,)
+        return (lu_factor_backward(grad, A, LU),)
+
+
+class LinalgLuBackward0(Node):
+    """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
+
+    __slots__ = ()
+
+    saved = ("P", "L", "U")
+
+    def apply(node, *grads):
+        P, L, U = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (lu_backward(grads[0], grads[1], P, L, U),)
+
+
+class LinalgSolveTriangularBackward0(Node):
+    """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
+
+    __slots__ = ("upper", "left", "unitriangular")
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return solve_triangular_backward(grad, self, result, node.upper, node.left, node.unitriangular)
+
+
+class LinalgCholeskyExBackward0(Node):
+    """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
+
+    __slots__ = ("upper",)
+
+    saved = ("L",)
+
+    def apply(node, grad):
+        (L,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (cholesky_backward(grad, L, node.upper),)
+
+
+class LinalgQrBackward0(Node):
+    """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
+
+    __slots__ = ("mode",)
+
+    saved = ("Q", "R")
+
+    def apply(node, *grads):
+        Q, R = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (qr_backward(grads[0], grads[1], Q, R, node.mode),)
+
+
+class LinalgSvdBackward0(Node):
+    """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+
+    __slots__ = ()
+
+    saved = ("U", "S", "Vh")
+
+    def apply(node, *grads):
+        U, S, Vh = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (svd_backward(grads[0], grads[1], grads[2], U, S, Vh),)
+
+
+class LinalgEighBackward0(Node):
+    """_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    __slots__ = ()
+
+    saved = ("eigenvalues", "eigenvectors")
+
+    def apply(node, *grads):
+        eigenvalues, eigenvectors = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (eigh_backward(grads[0], grads[1], eigenvalues, eigenvectors),)
+
+
+class LinalgEigBackward0(Node):
+    """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    __slots__ = ()
+
+    saved = ("self", "eigenvalues", "eigenvectors")
+
+    def apply(node, *grads):
+        self, eigenvalues, eigenvectors = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (eig_backward(grads[0], grads[1], self, eigenvalues, eigenvectors),)
+
+
+class LinalgMatrixExpBackward0(Node):
+    """linalg_matrix_exp(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (matrix_exp_backward(grad, self),)

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the loss ops."""
 
-from mindtorch.autograd.formulas import (
+from mindtorch.autograd.formulas.loss import (
     bce_double_backward_grad_output,
     bce_double_backward_self,
     bce_double_backward_target,
@@ -30,9 +30,9 @@ class NllLossBackward0(Node):
     saved = ("self", "target", "weight", "total_weight")
 
     def apply(node, grad):
+        self, target, weight, total_weight = node.unpack()
         if grad is None:
             return (None,)
-        self, target, weight, total_weight = node.unpack()
         return (ops.nll_loss_backward(grad, self, target, weight, node.reduction, node.ignore_index, total_weight),)
 
 
@@ -44,9 +44,9 @@ class NllLossBackwardBackward0(Node):
     saved = ("target", "weight")
 
     def apply(node, grad):
+        target, weight = node.unpack()
         if grad is None:
             return (None, None)
-        target, weight = node.unpack()
         return (
             ops.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
@@ -61,9 +61,9 @@ class NllLoss2DBackward0(Node):
     saved = ("self", "target", "weight", "total_weight")
 
     def apply(node, grad):
+        self, target, weight, total_weight = node.unpack()
         if grad is None:
             return (None,)
-        self, target, weight, total_weight = node.unpack()
         return (ops.nll_loss2d_backward(grad, self, target, weight, node.reduction, node.ignore_index, total_weight),)
 
 
@@ -75,9 +75,9 @@ class NllLoss2DBackwardBackward0(Node):
     saved = ("target", "weight")
 
     def apply(node, grad):
+        target, weight = node.unpack()
         if grad is None:
             return (None, None)
-        target, weight = node.unpack()
         return (
             ops.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
@@ -92,9 +92,9 @@ class MseLossBackward0(Node):
     saved = ("self", "target")
 
     def apply(node, grad):
+        self, target = node.unpack()
         if grad is None:
             return (None, None)
-        self, target = node.unpack()
         return (
             ops.mse_loss_backward(grad, self, target, node.reduction) if node.next_edges[0] else None,
             ops.mse_loss_backward(grad, target, self, node.reduction) if node.next_edges[1] else None,
@@ -109,9 +109,9 @@ class MseLossBackwardBackward0(Node):
     saved = ("self", "target", "grad_output")
 
     def apply(node, grad):
+        self, target, grad_output = node.unpack()
         if grad is None:
             return (None, None, None)
-        self, target, grad_output = node.unpack()
         return (
             reduce_loss(2 * (self - target) * grad, node.reduction) if node.next_edges[0] else None,
             loss_scale(2 * grad * grad_output, node.reduction) if node.next_edges[1] else None,
@@ -127,9 +127,9 @@ class SmoothL1LossBackward0(Node):
     saved = ("self", "target")
 
     def apply(node, grad):
+        self, target = node.unpack()
         if grad is None:
             return (None, None)
-        self, target = node.unpack()
         return (
             ops.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.next_edges[0] else None,
             ops.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if node.next_edges[1] else None,
@@ -144,9 +144,9 @@ class SmoothL1LossBackwardBackward0(Node):
     saved = ("self", "target", "grad_output")
 
     def apply(node, grad):
+        self, target, grad_output = node.unpack()
         if grad is None:
             return (None, None, None)
-        self, target, grad_output = node.unpack()
         return (
             (
                 reduce_loss(smooth_l1_slope(self - target, node.beta) * grad, node.reduction)
@@ -174,9 +174,9 @@ class BinaryCrossEntropyBackward0(Node):
     saved = ("self", "target", "weight")
 
     def apply(node, grad):
+        self, target, weight = node.unpack()
         if grad is None:
             return (None, None, None)
-        self, target, weight = node.unpack()
         self_grad = (
             ops.binary_cross_entropy_backward(grad, self, target, weight, node.reduction)
             if node.next_edges[0]
@@ -197,9 +197,9 @@ class BinaryCrossEntropyBackwardBackward0(Node):
     saved = ("self", "target", "weight", "grad_output")
 
     def apply(node, grad):
+        self, target, weight, grad_output = node.unpack()
         if grad is None:
             return (None, None, None, None)
-        self, target, weight, grad_output = node.unpack()
         grad_output_grad = (
             bce_double_backward_grad_output(grad, self, target, weight, node.reduction) if node.next_edges[0] else None
         )
@@ -225,9 +225,9 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
     saved = ("self", "target", "pos_weight", "weight")
 
     def apply(node, grad):
+        self, target, pos_weight, weight = node.unpack()
         if grad is None:
             return (None, None, None, None)
-        self, target, pos_weight, weight = node.unpack()
         self_grad = (
             loss_scale(weighted(grad * logits_slope(self, target, pos_weight), weight), node.reduction)
             if node.next_edges[0]

@@ -2,16 +2,18 @@
 # Regenerate: python -m codegen
 """The backward steps of the nn ops."""
 
-from mindtorch.autograd.formulas import (
+from mindtorch.autograd.formulas.convolution import convolution_double_backward, convolution_grads
+from mindtorch.autograd.formulas.nn import (
+    dropout_backward,
+    embedding_backward,
+    embedding_dense_double_backward,
+    max_pool_pick,
+)
+from mindtorch.autograd.formulas.normalization import (
     batch_norm_double_backward,
     batch_norm_grads,
-    convolution_double_backward,
-    convolution_grads,
-    dropout_backward,
-    embedding_dense_double_backward,
     layer_norm_double_backward,
     layer_norm_grads,
-    max_pool_pick,
 )
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
@@ -27,9 +29,9 @@ class ConvolutionBackward0(Node):
     saved = ("input", "weight")
 
     def apply(node, grad):
+        input, weight = node.unpack()
         if grad is None:
             return (None, None, None)
-        input, weight = node.unpack()
         return convolution_grads(
             grad,
             input,
@@ -52,9 +54,9 @@ class ConvolutionBackwardBackward0(Node):
     saved = ("grad_output", "input", "weight")
 
     def apply(node, *grads):
+        grad_output, input, weight = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
-        grad_output, input, weight = node.unpack()
         return convolution_double_backward(
             grads[0],
             grads[1],
@@ -80,9 +82,9 @@ class MaxPool2DWithIndicesBackward0(Node):
     saved = ("self", "result1")
 
     def apply(node, grad):
+        self, result1 = node.unpack()
         if grad is None:
             return (None,)
-        self, result1 = node.unpack()
         return (
             ops.max_pool2d_with_indices_backward(
                 grad, self, node.kernel_size, node.stride, node.padding, node.dilation, node.ceil_mode, result1
@@ -98,9 +100,9 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        (indices,) = node.unpack()
         return (
             max_pool_pick(grad, indices) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
@@ -115,9 +117,9 @@ class AvgPool2DBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (
             ops.avg_pool2d_backward(
                 grad,
@@ -166,9 +168,9 @@ class AdaptiveAvgPool2DBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (ops._adaptive_avg_pool2d_backward(grad, self),)
 
 
@@ -194,9 +196,9 @@ class NativeBatchNormBackward0(Node):
     saved = ("input", "weight", "running_mean", "running_var", "result1", "result2")
 
     def apply(node, grad):
+        input, weight, running_mean, running_var, result1, result2 = node.unpack()
         if grad is None:
             return (None, None, None)
-        input, weight, running_mean, running_var, result1, result2 = node.unpack()
         return batch_norm_grads(
             grad,
             input,
@@ -219,9 +221,9 @@ class NativeBatchNormBackwardBackward0(Node):
     saved = ("grad_out", "input", "weight", "running_mean", "running_var", "save_mean", "save_invstd")
 
     def apply(node, *grads):
+        grad_out, input, weight, running_mean, running_var, save_mean, save_invstd = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
-        grad_out, input, weight, running_mean, running_var, save_mean, save_invstd = node.unpack()
         return batch_norm_double_backward(
             grads[0],
             grads[1],
@@ -246,9 +248,9 @@ class NativeLayerNormBackward0(Node):
     saved = ("input", "weight", "bias", "result1", "result2")
 
     def apply(node, grad):
+        input, weight, bias, result1, result2 = node.unpack()
         if grad is None:
             return (None, None, None)
-        input, weight, bias, result1, result2 = node.unpack()
         return layer_norm_grads(
             grad,
             input,
@@ -269,9 +271,9 @@ class NativeLayerNormBackwardBackward0(Node):
     saved = ("grad_out", "input", "weight", "mean", "rstd")
 
     def apply(node, *grads):
+        grad_out, input, weight, mean, rstd = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
-        grad_out, input, weight, mean, rstd = node.unpack()
         return layer_norm_double_backward(
             grads[0], grads[1], grads[2], grad_out, input, weight, mean, rstd, node.normalized_shape
         )
@@ -280,17 +282,17 @@ class NativeLayerNormBackwardBackward0(Node):
 class EmbeddingBackward0(Node):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
 
-    __slots__ = ("weight_shape", "padding_idx", "scale_grad_by_freq")
+    __slots__ = ("weight_shape", "padding_idx", "scale_grad_by_freq", "sparse")
 
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None,)
-        (indices,) = node.unpack()
         return (
-            ops.embedding_dense_backward(
-                grad, indices, node.weight_shape[0], node.padding_idx, node.scale_grad_by_freq
+            embedding_backward(
+                grad, indices, node.weight_shape[0], node.padding_idx, node.scale_grad_by_freq, node.sparse
             ),
         )
 
@@ -303,24 +305,24 @@ class EmbeddingDenseBackwardBackward0(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None,)
-        (indices,) = node.unpack()
         return (embedding_dense_double_backward(grad, indices, node.padding_idx),)
 
 
 class NativeDropoutBackward0(Node):
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
 
-    __slots__ = ("p",)
+    __slots__ = ("p", "train")
 
     saved = ("result1",)
 
     def apply(node, grad):
+        (result1,) = node.unpack()
         if grad is None:
             return (None,)
-        (result1,) = node.unpack()
-        return (dropout_backward(grad, result1, node.p),)
+        return (dropout_backward(grad, result1, node.p, node.train),)
 
 
 class ConstantPadNdBackward0(Node):
@@ -332,3 +334,725 @@ class ConstantPadNdBackward0(Node):
         if grad is None:
             return (None,)
         return (ops.constant_pad_nd(grad, [-width for width in node.pad]),)
+
+
+class UpsampleNearest1DBackward0(Node):
+    """upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "scales")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.upsample_nearest1d_backward(grad, node.output_size, node.self_shape, node.scales),)
+
+
+class UpsampleNearest1DBackwardBackward0(Node):
+    """upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+
+    __slots__ = ("output_size", "scales")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.upsample_nearest1d(grad, node.output_size, node.scales),)
+
+
+class UpsampleNearest2DBackward0(Node):
+    """upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.upsample_nearest2d_backward(grad, node.output_size, node.self_shape, node.scales_h, node.scales_w),)
+
+
+class UpsampleNearest2DBackwardBackward0(Node):
+    """upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.upsample_nearest2d(grad, node.output_size, node.scales_h, node.scales_w),)
+
+
+class UpsampleNearest3DBackward0(Node):
+    """upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "scales_d", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops.upsample_nearest3d_backward(
+                grad, node.output_size, node.self_shape, node.scales_d, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleNearest3DBackwardBackward0(Node):
+    """upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "scales_d", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.upsample_nearest3d(grad, node.output_size, node.scales_d, node.scales_h, node.scales_w),)
+
+
+class UpsampleNearestExact1DBackward0(Node):
+    """_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "scales")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops._upsample_nearest_exact1d_backward(grad, node.output_size, node.self_shape, node.scales),)
+
+
+class UpsampleNearestExact1DBackwardBackward0(Node):
+    """_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+
+    __slots__ = ("output_size", "scales")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops._upsample_nearest_exact1d(grad, node.output_size, node.scales),)
+
+
+class UpsampleNearestExact2DBackward0(Node):
+    """_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops._upsample_nearest_exact2d_backward(
+                grad, node.output_size, node.self_shape, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleNearestExact2DBackwardBackward0(Node):
+    """_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops._upsample_nearest_exact2d(grad, node.output_size, node.scales_h, node.scales_w),)
+
+
+class UpsampleNearestExact3DBackward0(Node):
+    """_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "scales_d", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops._upsample_nearest_exact3d_backward(
+                grad, node.output_size, node.self_shape, node.scales_d, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleNearestExact3DBackwardBackward0(Node):
+    """_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "scales_d", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops._upsample_nearest_exact3d(grad, node.output_size, node.scales_d, node.scales_h, node.scales_w),)
+
+
+class UpsampleLinear1DBackward0(Node):
+    """upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "align_corners", "scales")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops.upsample_linear1d_backward(grad, node.output_size, node.self_shape, node.align_corners, node.scales),
+        )
+
+
+class UpsampleLinear1DBackwardBackward0(Node):
+    """upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor"""
+
+    __slots__ = ("output_size", "align_corners", "scales")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.upsample_linear1d(grad, node.output_size, node.align_corners, node.scales),)
+
+
+class UpsampleBilinear2DBackward0(Node):
+    """upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops.upsample_bilinear2d_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBilinear2DBackwardBackward0(Node):
+    """upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.upsample_bilinear2d(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
+
+
+class UpsampleTrilinear3DBackward0(Node):
+    """upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "align_corners", "scales_d", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops.upsample_trilinear3d_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_d, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleTrilinear3DBackwardBackward0(Node):
+    """upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "align_corners", "scales_d", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops.upsample_trilinear3d(
+                grad, node.output_size, node.align_corners, node.scales_d, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBicubic2DBackward0(Node):
+    """upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops.upsample_bicubic2d_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBicubic2DBackwardBackward0(Node):
+    """upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.upsample_bicubic2d(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
+
+
+class UpsampleBilinear2DAaBackward0(Node):
+    """_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops._upsample_bilinear2d_aa_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBilinear2DAaBackwardBackward0(Node):
+    """_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops._upsample_bilinear2d_aa(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
+
+
+class UpsampleBicubic2DAaBackward0(Node):
+    """_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops._upsample_bicubic2d_aa_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBicubic2DAaBackwardBackward0(Node):
+    """_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops._upsample_bicubic2d_aa(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
+
+
+class UpsampleLanczos2DAaBackward0(Node):
+    """_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            ops._upsample_lanczos2d_aa_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleLanczos2DAaBackwardBackward0(Node):
+    """_upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops._upsample_lanczos2d_aa(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
+
+
+class MaxPool3DWithIndicesBackward0(Node):
+    """max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
+
+    __slots__ = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
+    saved = ("self", "result1")
+
+    def apply(node, grad):
+        self, result1 = node.unpack()
+        if grad is None:
+            return (None,)
+        return (
+            ops.max_pool3d_with_indices_backward(
+                grad, self, node.kernel_size, node.stride, node.padding, node.dilation, node.ceil_mode, result1
+            ),
+        )
+
+
+class MaxPool3DWithIndicesBackwardBackward0(Node):
+    """max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            max_pool_pick(grad, indices, 3) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class AvgPool3DBackward0(Node):
+    """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
+
+    __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (
+            ops.avg_pool3d_backward(
+                grad,
+                self,
+                node.kernel_size,
+                node.stride,
+                node.padding,
+                node.ceil_mode,
+                node.count_include_pad,
+                node.divisor_override,
+            ),
+        )
+
+
+class AvgPool3DBackwardBackward0(Node):
+    """avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
+
+    __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            (
+                ops.avg_pool3d(
+                    grad,
+                    node.kernel_size,
+                    node.stride,
+                    node.padding,
+                    node.ceil_mode,
+                    node.count_include_pad,
+                    node.divisor_override,
+                )
+                if node.next_edges[0]
+                else None
+            ),
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class AdaptiveAvgPool3DBackward0(Node):
+    """_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops._adaptive_avg_pool3d_backward(grad, self),)
+
+
+class AdaptiveAvgPool3DBackwardBackward0(Node):
+    """_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    __slots__ = ("grad_output_shape",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            ops._adaptive_avg_pool3d(grad, node.grad_output_shape[-3:]) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class AdaptiveMaxPool2DBackward0(Node):
+    """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
+
+    __slots__ = ()
+
+    saved = ("self", "result1")
+
+    def apply(node, grad):
+        self, result1 = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.adaptive_max_pool2d_backward(grad, self, result1),)
+
+
+class AdaptiveMaxPool2DBackwardBackward0(Node):
+    """adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            max_pool_pick(grad, indices) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class AdaptiveMaxPool3DBackward0(Node):
+    """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
+
+    __slots__ = ()
+
+    saved = ("self", "result1")
+
+    def apply(node, grad):
+        self, result1 = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.adaptive_max_pool3d_backward(grad, self, result1),)
+
+
+class AdaptiveMaxPool3DBackwardBackward0(Node):
+    """adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            max_pool_pick(grad, indices, 3) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class MaxUnpool2DBackward0(Node):
+    """max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (max_pool_pick(grad, indices),)
+
+
+class MaxUnpool3DBackward0(Node):
+    """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (max_pool_pick(grad, indices, 3),)
+
+
+class Im2ColBackward0(Node):
+    """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+
+    __slots__ = ("self_shape", "kernel_size", "dilation", "padding", "stride")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.col2im(grad, node.self_shape[-2:], node.kernel_size, node.dilation, node.padding, node.stride),)
+
+
+class Col2ImBackward0(Node):
+    """col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+
+    __slots__ = ("kernel_size", "dilation", "padding", "stride")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.im2col(grad, node.kernel_size, node.dilation, node.padding, node.stride),)
+
+
+class ReflectionPad1DBackward0(Node):
+    """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.reflection_pad1d_backward(grad, self, node.padding),)
+
+
+class ReflectionPad1DBackwardBackward0(Node):
+    """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            ops.reflection_pad1d(grad, node.padding) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class ReflectionPad2DBackward0(Node):
+    """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.reflection_pad2d_backward(grad, self, node.padding),)
+
+
+class ReflectionPad2DBackwardBackward0(Node):
+    """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            ops.reflection_pad2d(grad, node.padding) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class ReflectionPad3DBackward0(Node):
+    """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.reflection_pad3d_backward(grad, self, node.padding),)
+
+
+class ReflectionPad3DBackwardBackward0(Node):
+    """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            ops.reflection_pad3d(grad, node.padding) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class ReplicationPad1DBackward0(Node):
+    """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.replication_pad1d_backward(grad, self, node.padding),)
+
+
+class ReplicationPad1DBackwardBackward0(Node):
+    """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            ops.replication_pad1d(grad, node.padding) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class ReplicationPad2DBackward0(Node):
+    """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.replication_pad2d_backward(grad, self, node.padding),)
+
+
+class ReplicationPad2DBackwardBackward0(Node):
+    """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            ops.replication_pad2d(grad, node.padding) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class ReplicationPad3DBackward0(Node):
+    """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.replication_pad3d_backward(grad, self, node.padding),)
+
+
+class ReplicationPad3DBackwardBackward0(Node):
+    """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+
+    __slots__ = ("padding",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            ops.replication_pad3d(grad, node.padding) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )

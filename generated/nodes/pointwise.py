@@ -2,19 +2,30 @@
 # Regenerate: python -m codegen
 """The backward steps of the pointwise ops."""
 
-from mindtorch.autograd.formulas import (
+from mindtorch.autograd.formulas.activation import (
+    elu_formula_backward,
+    gelu_double_backward,
+    hardswish_formula_backward,
+    mish_formula_backward,
+    silu_double_backward,
+    silu_formula_backward,
+    softplus_double_backward,
+)
+from mindtorch.autograd.formulas.common import conj, maybe_multiply
+from mindtorch.autograd.formulas.pointwise import (
+    LOG_10,
     LOG_2,
+    acosh_backward,
     angle_backward,
     clamp_backward,
     clamp_bounds_backward,
-    conj,
+    copysign_backward,
     div_backward,
     div_mode_backward,
     div_mode_other_backward,
     div_other_backward,
     extremum_backward,
-    gelu_double_backward,
-    maybe_multiply,
+    logit_backward,
     mul_backward,
     pow_backward,
     pow_exponent_backward,
@@ -22,9 +33,7 @@ from mindtorch.autograd.formulas import (
     pow_self_backward,
     reciprocal_or_zero,
     sgn_backward,
-    silu_double_backward,
-    silu_formula_backward,
-    softplus_double_backward,
+    sinc_backward,
 )
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
@@ -85,9 +94,9 @@ class MulBackward0(Node):
     saved = ("other", "self")
 
     def apply(node, grad):
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
-        other, self = node.unpack()
         return (
             mul_backward(grad, other) if node.next_edges[0] else None,
             mul_backward(grad, self) if node.next_edges[1] else None,
@@ -102,9 +111,9 @@ class DivBackward0(Node):
     saved = ("other", "self")
 
     def apply(node, grad):
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
-        other, self = node.unpack()
         return (
             div_backward(grad, other) if node.next_edges[0] else None,
             div_other_backward(grad, self, other) if node.next_edges[1] else None,
@@ -119,9 +128,9 @@ class DivBackward2(Node):
     saved = ("other", "self")
 
     def apply(node, grad):
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
-        other, self = node.unpack()
         return (
             div_mode_backward(grad, other, node.rounding_mode) if node.next_edges[0] else None,
             div_mode_other_backward(grad, self, other, node.rounding_mode) if node.next_edges[1] else None,
@@ -147,9 +156,9 @@ class RemainderBackward1(Node):
     saved = ("self", "other")
 
     def apply(node, grad):
+        self, other = node.unpack()
         if grad is None:
             return (None, None)
-        self, other = node.unpack()
         return (
             grad if node.next_edges[0] else None,
             -grad * self.div(other, rounding_mode="floor") if node.next_edges[1] else None,
@@ -167,6 +176,34 @@ class RemainderBackward0(Node):
         return (grad,)
 
 
+class FmodBackward1(Node):
+    """fmod.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other")
+
+    def apply(node, grad):
+        self, other = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            grad if node.next_edges[0] else None,
+            -grad * self.div(other, rounding_mode="trunc") if node.next_edges[1] else None,
+        )
+
+
+class FmodBackward0(Node):
+    """fmod.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
 class PowBackward1(Node):
     """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
 
@@ -175,9 +212,9 @@ class PowBackward1(Node):
     saved = ("self", "exponent", "result")
 
     def apply(node, grad):
+        self, exponent, result = node.unpack()
         if grad is None:
             return (None, None)
-        self, exponent, result = node.unpack()
         return (
             pow_self_backward(grad, self, exponent) if node.next_edges[0] else None,
             pow_exponent_backward(grad, self, exponent, result) if node.next_edges[1] else None,
@@ -192,9 +229,9 @@ class PowBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (pow_backward(grad, self, node.exponent),)
 
 
@@ -206,9 +243,9 @@ class PowBackward2(Node):
     saved = ("exponent", "result")
 
     def apply(node, grad):
+        exponent, result = node.unpack()
         if grad is None:
             return (None,)
-        exponent, result = node.unpack()
         return (pow_scalar_exponent_backward(grad, node.self, exponent, result),)
 
 
@@ -231,9 +268,9 @@ class AbsBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad * self.sgn(),)
 
 
@@ -245,9 +282,9 @@ class SgnBackward0(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (sgn_backward(grad, self, result),)
 
 
@@ -270,9 +307,9 @@ class AngleBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (angle_backward(grad, self),)
 
 
@@ -295,9 +332,9 @@ class ExpBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (grad * conj(result),)
 
 
@@ -309,10 +346,24 @@ class Expm1Backward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (grad * (conj(result) + 1),)
+
+
+class Exp2Backward0(Node):
+    """exp2(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("result",)
+
+    def apply(node, grad):
+        (result,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * conj(result) * LOG_2,)
 
 
 class LogBackward0(Node):
@@ -323,9 +374,9 @@ class LogBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad.div(conj(self)),)
 
 
@@ -337,10 +388,24 @@ class Log2Backward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad / (conj(self) * LOG_2),)
+
+
+class Log10Backward0(Node):
+    """log10(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad / (conj(self) * LOG_10),)
 
 
 class Log1PBackward0(Node):
@@ -351,9 +416,9 @@ class Log1PBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad / conj(self + 1),)
 
 
@@ -365,9 +430,9 @@ class SqrtBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (grad / (2 * conj(result)),)
 
 
@@ -379,9 +444,9 @@ class RsqrtBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (-0.5 * grad * conj(result.pow(3)),)
 
 
@@ -393,9 +458,9 @@ class ReciprocalBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (-grad * conj(result * result),)
 
 
@@ -407,9 +472,9 @@ class SinBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad * conj(self.cos()),)
 
 
@@ -421,9 +486,9 @@ class CosBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad * -conj(self.sin()),)
 
 
@@ -435,10 +500,158 @@ class TanBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (grad * conj(1 + result.pow(2)),)
+
+
+class AsinBackward0(Node):
+    """asin(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * conj((1 - self * self).rsqrt()),)
+
+
+class AcosBackward0(Node):
+    """acos(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * -conj((1 - self * self).rsqrt()),)
+
+
+class AtanBackward0(Node):
+    """atan(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad / conj(self * self + 1),)
+
+
+class SinhBackward0(Node):
+    """sinh(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * conj(self.cosh()),)
+
+
+class CoshBackward0(Node):
+    """cosh(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * conj(self.sinh()),)
+
+
+class AsinhBackward0(Node):
+    """asinh(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * conj((self * self + 1).rsqrt()),)
+
+
+class AcoshBackward0(Node):
+    """acosh(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (acosh_backward(grad, self),)
+
+
+class AtanhBackward0(Node):
+    """atanh(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad / conj(1 - self * self),)
+
+
+class SincBackward0(Node):
+    """sinc(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (sinc_backward(grad, self),)
+
+
+class Deg2RadBackward0(Node):
+    """deg2rad(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.deg2rad(),)
+
+
+class Rad2DegBackward0(Node):
+    """rad2deg(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.rad2deg(),)
 
 
 class TanhBackward0(Node):
@@ -449,9 +662,9 @@ class TanhBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (ops.tanh_backward(grad, result),)
 
 
@@ -463,9 +676,9 @@ class TanhBackwardBackward0(Node):
     saved = ("output", "grad_output")
 
     def apply(node, grad):
+        output, grad_output = node.unpack()
         if grad is None:
             return (None, None)
-        output, grad_output = node.unpack()
         return (
             ops.tanh_backward(grad, conj(output)) if node.next_edges[0] else None,
             conj(grad) * grad_output * conj(-2 * output) if node.next_edges[1] else None,
@@ -480,9 +693,9 @@ class SigmoidBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (ops.sigmoid_backward(grad, result),)
 
 
@@ -494,9 +707,9 @@ class SigmoidBackwardBackward0(Node):
     saved = ("output", "grad_output")
 
     def apply(node, grad):
+        output, grad_output = node.unpack()
         if grad is None:
             return (None, None)
-        output, grad_output = node.unpack()
         return (
             ops.sigmoid_backward(grad, conj(output)) if node.next_edges[0] else None,
             conj(grad) * grad_output * conj(1 - 2 * output) if node.next_edges[1] else None,
@@ -558,6 +771,17 @@ class TruncBackward0(Node):
         return (ops.zeros_like(grad),)
 
 
+class FracBackward0(Node):
+    """frac(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
 class ReluBackward0(Node):
     """relu(Tensor self) -> Tensor"""
 
@@ -566,9 +790,9 @@ class ReluBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (ops.threshold_backward(grad, result, 0),)
 
 
@@ -580,9 +804,9 @@ class ThresholdBackwardBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None, None)
-        (self,) = node.unpack()
         return (
             ops.threshold_backward(grad, self, node.threshold) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
@@ -597,9 +821,9 @@ class LeakyReluBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (ops.leaky_relu_backward(grad, self, node.negative_slope, False),)
 
 
@@ -611,13 +835,55 @@ class LeakyReluBackwardBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None, None)
-        (self,) = node.unpack()
         return (
             ops.leaky_relu_backward(grad, self, node.negative_slope, False) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
         )
+
+
+class EluBackward0(Node):
+    """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
+
+    __slots__ = ("alpha", "scale", "input_scale")
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (elu_formula_backward(grad, self, node.alpha, node.scale, node.input_scale),)
+
+
+class MishBackward0(Node):
+    """mish(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (mish_formula_backward(grad, self),)
+
+
+class HardswishBackward0(Node):
+    """hardswish(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (hardswish_formula_backward(grad, self),)
 
 
 class GeluBackward0(Node):
@@ -628,9 +894,9 @@ class GeluBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (ops.gelu_backward(grad, self, approximate=node.approximate),)
 
 
@@ -642,9 +908,9 @@ class GeluBackwardBackward0(Node):
     saved = ("self", "grad_output")
 
     def apply(node, grad):
+        self, grad_output = node.unpack()
         if grad is None:
             return (None, None)
-        self, grad_output = node.unpack()
         return (
             ops.gelu_backward(grad, self, approximate=node.approximate) if node.next_edges[0] else None,
             gelu_double_backward(grad, grad_output, self, node.approximate) if node.next_edges[1] else None,
@@ -659,9 +925,9 @@ class SiluBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (silu_formula_backward(grad, self),)
 
 
@@ -673,9 +939,9 @@ class SiluBackwardBackward0(Node):
     saved = ("self", "grad_output")
 
     def apply(node, grad):
+        self, grad_output = node.unpack()
         if grad is None:
             return (None, None)
-        self, grad_output = node.unpack()
         return (
             silu_formula_backward(grad, self) if node.next_edges[0] else None,
             silu_double_backward(grad, grad_output, self) if node.next_edges[1] else None,
@@ -690,9 +956,9 @@ class SoftplusBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (ops.softplus_backward(grad, self, node.beta, node.threshold),)
 
 
@@ -704,9 +970,9 @@ class SoftplusBackwardBackward0(Node):
     saved = ("self", "grad_output")
 
     def apply(node, grad):
+        self, grad_output = node.unpack()
         if grad is None:
             return (None, None)
-        self, grad_output = node.unpack()
         return (
             ops.softplus_backward(grad, self, node.beta, node.threshold) if node.next_edges[0] else None,
             (
@@ -725,9 +991,9 @@ class ClampBackward1(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (clamp_backward(grad, self, node.min, node.max),)
 
 
@@ -739,9 +1005,9 @@ class ClampBackward0(Node):
     saved = ("self", "min", "max")
 
     def apply(node, grad):
+        self, min, max = node.unpack()
         if grad is None:
             return (None, None, None)
-        self, min, max = node.unpack()
         self_grad = clamp_backward(grad, self, min, max) if node.next_edges[0] else None
         min_grad, max_grad = (
             clamp_bounds_backward(grad, self, min, max, node.needs(1), node.needs(2))
@@ -759,9 +1025,9 @@ class ClampMinBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (ops.where(self >= node.min, grad, 0),)
 
 
@@ -773,9 +1039,9 @@ class ClampMinBackward1(Node):
     saved = ("self", "min")
 
     def apply(node, grad):
+        self, min = node.unpack()
         if grad is None:
             return (None, None)
-        self, min = node.unpack()
         return (
             ops.where(self >= min, grad, 0) if node.next_edges[0] else None,
             ops.where(self < min, grad, 0) if node.next_edges[1] else None,
@@ -790,9 +1056,9 @@ class ClampMaxBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (ops.where(self <= node.max, grad, 0),)
 
 
@@ -804,9 +1070,9 @@ class ClampMaxBackward1(Node):
     saved = ("self", "max")
 
     def apply(node, grad):
+        self, max = node.unpack()
         if grad is None:
             return (None, None)
-        self, max = node.unpack()
         return (
             ops.where(self <= max, grad, 0) if node.next_edges[0] else None,
             ops.where(self > max, grad, 0) if node.next_edges[1] else None,
@@ -821,9 +1087,9 @@ class MaximumBackward0(Node):
     saved = ("self", "other")
 
     def apply(node, grad):
+        self, other = node.unpack()
         if grad is None:
             return (None, None)
-        self, other = node.unpack()
         return (
             extremum_backward(grad, self, other, self >= other) if node.next_edges[0] else None,
             extremum_backward(grad, self, other, self <= other) if node.next_edges[1] else None,
@@ -838,12 +1104,46 @@ class MinimumBackward0(Node):
     saved = ("self", "other")
 
     def apply(node, grad):
+        self, other = node.unpack()
         if grad is None:
             return (None, None)
-        self, other = node.unpack()
         return (
             extremum_backward(grad, self, other, self <= other) if node.next_edges[0] else None,
             extremum_backward(grad, self, other, self >= other) if node.next_edges[1] else None,
+        )
+
+
+class FmaxBackward0(Node):
+    """fmax(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other")
+
+    def apply(node, grad):
+        self, other = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.where((self >= other) | other.isnan(), grad, 0) if node.next_edges[0] else None,
+            ops.where((self >= other) | other.isnan(), 0, grad) if node.next_edges[1] else None,
+        )
+
+
+class FminBackward0(Node):
+    """fmin(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other")
+
+    def apply(node, grad):
+        self, other = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.where((self <= other) | other.isnan(), grad, 0) if node.next_edges[0] else None,
+            ops.where((self <= other) | other.isnan(), 0, grad) if node.next_edges[1] else None,
         )
 
 
@@ -855,13 +1155,168 @@ class Atan2Backward0(Node):
     saved = ("other", "self")
 
     def apply(node, grad):
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
-        other, self = node.unpack()
         return (
             grad * other * reciprocal_or_zero(self * self + other * other) if node.next_edges[0] else None,
             -grad * self * reciprocal_or_zero(self * self + other * other) if node.next_edges[1] else None,
         )
+
+
+class HypotBackward0(Node):
+    """hypot(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other", "result")
+
+    def apply(node, grad):
+        self, other, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            grad * (self / result) if node.next_edges[0] else None,
+            grad * (other / result) if node.next_edges[1] else None,
+        )
+
+
+class CopysignBackward0(Node):
+    """copysign.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other", "result")
+
+    def apply(node, grad):
+        self, other, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            copysign_backward(grad, self, result) if node.next_edges[0] else None,
+            ops.zeros_like(other) if node.next_edges[1] else None,
+        )
+
+
+class CopysignBackward1(Node):
+    """copysign.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (copysign_backward(grad, self, result),)
+
+
+class NextafterBackward0(Node):
+    """nextafter(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other")
+
+    def apply(node, grad):
+        self, other = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.where(self == other, 0, grad) if node.next_edges[0] else None,
+            ops.zeros_like(other) if node.next_edges[1] else None,
+        )
+
+
+class LogaddexpBackward0(Node):
+    """logaddexp(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("other", "self")
+
+    def apply(node, grad):
+        other, self = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            grad / conj(1 + ops.exp(other - self)) if node.next_edges[0] else None,
+            grad / conj(1 + ops.exp(self - other)) if node.next_edges[1] else None,
+        )
+
+
+class Logaddexp2Backward0(Node):
+    """logaddexp2(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("other", "self")
+
+    def apply(node, grad):
+        other, self = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            grad / (1 + ops.pow(2.0, other - self)) if node.next_edges[0] else None,
+            grad / (1 + ops.pow(2.0, self - other)) if node.next_edges[1] else None,
+        )
+
+
+class HeavisideBackward0(Node):
+    """heaviside(Tensor self, Tensor values) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        raise no_derivative("heaviside")
+
+
+class LdexpBackward0(Node):
+    """ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("other", "result")
+
+    def apply(node, grad):
+        other, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            grad * conj(ops.pow(2.0, other)) if node.next_edges[0] else None,
+            grad * conj(result) * LOG_2 if node.next_edges[1] else None,
+        )
+
+
+class FrexpBackward0(Node):
+    """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+
+    __slots__ = ()
+
+    saved = ("exponent",)
+
+    def apply(node, grad):
+        (exponent,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.ldexp(grad, -exponent),)
+
+
+class LogitBackward0(Node):
+    """logit(Tensor self, float? eps=None) -> Tensor"""
+
+    __slots__ = ("eps",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (logit_backward(grad, self, node.eps),)
 
 
 class EqBackward1(Node):
@@ -1022,9 +1477,9 @@ class WhereBackward0(Node):
     saved = ("condition",)
 
     def apply(node, grad):
+        (condition,) = node.unpack()
         if grad is None:
             return (None, None)
-        (condition,) = node.unpack()
         return (
             ops.where(condition, grad, 0) if node.next_edges[0] else None,
             ops.where(condition, 0, grad) if node.next_edges[1] else None,
@@ -1039,9 +1494,9 @@ class MaskedFillBackward0(Node):
     saved = ("mask",)
 
     def apply(node, grad):
+        (mask,) = node.unpack()
         if grad is None:
             return (None,)
-        (mask,) = node.unpack()
         return (grad.masked_fill(mask, 0),)
 
 
@@ -1053,9 +1508,9 @@ class MaskedFillBackward1(Node):
     saved = ("mask",)
 
     def apply(node, grad):
+        (mask,) = node.unpack()
         if grad is None:
             return (None, None)
-        (mask,) = node.unpack()
         return (
             grad.masked_fill(mask, 0) if node.next_edges[0] else None,
             ops.where(mask, grad, 0).sum() if node.next_edges[1] else None,
@@ -1084,9 +1539,9 @@ class LerpBackward1(Node):
     saved = ("weight", "end", "self")
 
     def apply(node, grad):
+        weight, end, self = node.unpack()
         if grad is None:
             return (None, None, None)
-        weight, end, self = node.unpack()
         return (
             grad * conj(1 - weight) if node.next_edges[0] else None,
             grad * conj(weight) if node.next_edges[1] else None,
@@ -1102,9 +1557,9 @@ class AddcmulBackward0(Node):
     saved = ("tensor2", "tensor1")
 
     def apply(node, grad):
+        tensor2, tensor1 = node.unpack()
         if grad is None:
             return (None, None, None)
-        tensor2, tensor1 = node.unpack()
         return (
             grad if node.next_edges[0] else None,
             grad * conj(tensor2 * node.value) if node.next_edges[1] else None,
@@ -1120,11 +1575,25 @@ class AddcdivBackward0(Node):
     saved = ("tensor2", "tensor1")
 
     def apply(node, grad):
+        tensor2, tensor1 = node.unpack()
         if grad is None:
             return (None, None, None)
-        tensor2, tensor1 = node.unpack()
         return (
             grad if node.next_edges[0] else None,
             grad * conj(node.value / tensor2) if node.next_edges[1] else None,
             -grad * conj(node.value * tensor1 / (tensor2 * tensor2)) if node.next_edges[2] else None,
         )
+
+
+class NanToNumBackward0(Node):
+    """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * self.isfinite(),)

@@ -49,9 +49,9 @@ class BernoulliBackward1(Node):
     saved = ("p",)
 
     def apply(node, grad):
+        (p,) = node.unpack()
         if grad is None:
             return (None, None)
-        (p,) = node.unpack()
         return (ops.zeros_like(grad) if node.next_edges[0] else None, ops.zeros_like(p) if node.next_edges[1] else None)
 
 

@@ -2,7 +2,8 @@
 # Regenerate: python -m codegen
 """The backward steps of the reduction ops."""
 
-from mindtorch.autograd.formulas import (
+from mindtorch.autograd.formulas.reduction import (
+    aminmax_backward,
     cumsum_backward,
     extremal_reduction_backward,
     logsumexp_backward,
@@ -16,6 +17,7 @@ from mindtorch.autograd.formulas import (
     var_backward,
     vector_norm_backward,
 )
+from mindtorch.autograd.formulas.running import cumprod_grad, logcumsumexp_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
@@ -74,9 +76,9 @@ class ProdBackward0(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (prod_backward(grad, self, result),)
 
 
@@ -88,9 +90,9 @@ class ProdBackward1(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (prod_dim_backward(grad, self, result, node.dim, node.keepdim),)
 
 
@@ -102,9 +104,9 @@ class AmaxBackward0(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (extremal_reduction_backward(grad, self, result, node.dim, node.keepdim),)
 
 
@@ -116,9 +118,9 @@ class AminBackward0(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (extremal_reduction_backward(grad, self, result, node.dim, node.keepdim),)
 
 
@@ -130,9 +132,9 @@ class MaxBackward1(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (extremal_reduction_backward(grad, self, result, (), False),)
 
 
@@ -144,9 +146,9 @@ class MaxBackward0(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None,)
-        (indices,) = node.unpack()
         return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
 
 
@@ -158,9 +160,9 @@ class MinBackward1(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (extremal_reduction_backward(grad, self, result, (), False),)
 
 
@@ -172,9 +174,107 @@ class MinBackward0(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None,)
+        return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
+
+
+class AminmaxBackward0(Node):
+    """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
+
+    __slots__ = ("dim", "keepdim")
+
+    saved = ("self", "min", "max")
+
+    def apply(node, *grads):
+        self, min, max = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (aminmax_backward(grads[0], grads[1], self, min, max, node.dim, node.keepdim),)
+
+
+class MedianBackward0(Node):
+    """median(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (extremal_reduction_backward(grad, self, result, (), False),)
+
+
+class MedianBackward1(Node):
+    """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ("dim", "self_shape", "keepdim")
+
+    saved = ("indices",)
+
+    def apply(node, grad):
         (indices,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
+
+
+class NanmedianBackward0(Node):
+    """nanmedian(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (extremal_reduction_backward(grad, self, result, (), False),)
+
+
+class NanmedianBackward1(Node):
+    """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ("dim", "self_shape", "keepdim")
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
+
+
+class ModeBackward0(Node):
+    """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ("dim", "self_shape", "keepdim")
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
+
+
+class KthvalueBackward0(Node):
+    """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ("dim", "self_shape", "keepdim")
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None,)
         return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
 
 
@@ -186,9 +286,9 @@ class VarBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (var_backward(grad, self, node.dim, node.correction, node.keepdim),)
 
 
@@ -200,9 +300,9 @@ class StdBackward0(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (std_backward(grad, self, result, node.dim, node.correction, node.keepdim),)
 
 
@@ -214,9 +314,9 @@ class LogsumexpBackward0(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (logsumexp_backward(grad, self, result, node.dim, node.keepdim),)
 
 
@@ -231,6 +331,62 @@ class CumsumBackward0(Node):
         return (cumsum_backward(grad, node.dim),)
 
 
+class CumprodBackward0(Node):
+    """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
+
+    __slots__ = ("dim",)
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (cumprod_grad(grad, self, node.dim, result),)
+
+
+class CummaxBackward0(Node):
+    """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ("dim", "self_shape")
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
+
+
+class CumminBackward0(Node):
+    """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ("dim", "self_shape")
+
+    saved = ("indices",)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
+
+
+class LogcumsumexpBackward0(Node):
+    """logcumsumexp(Tensor self, int dim) -> Tensor"""
+
+    __slots__ = ("dim",)
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (logcumsumexp_backward(grad, self, result, node.dim),)
+
+
 class SoftmaxBackward0(Node):
     """_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
 
@@ -239,9 +395,9 @@ class SoftmaxBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (ops._softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
 
@@ -253,9 +409,9 @@ class SoftmaxBackwardDataBackward0(Node):
     saved = ("output", "grad_output")
 
     def apply(node, grad):
+        output, grad_output = node.unpack()
         if grad is None:
             return (None, None)
-        output, grad_output = node.unpack()
         return (
             ops._softmax_backward_data(grad, output, node.dim, node.input_dtype) if node.next_edges[0] else None,
             softmax_double_backward(grad, grad_output, node.dim, output) if node.next_edges[1] else None,
@@ -270,9 +426,9 @@ class LogSoftmaxBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (ops._log_softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
 
@@ -284,9 +440,9 @@ class LogSoftmaxBackwardDataBackward0(Node):
     saved = ("output", "grad_output")
 
     def apply(node, grad):
+        output, grad_output = node.unpack()
         if grad is None:
             return (None, None)
-        output, grad_output = node.unpack()
         return (
             grad - (grad * output.exp()).sum(node.dim, True) if node.next_edges[0] else None,
             -grad_output.sum(node.dim, True) * output.exp() * grad if node.next_edges[1] else None,
@@ -301,9 +457,9 @@ class SortBackward0(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None,)
-        (indices,) = node.unpack()
         return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
 
 
@@ -315,9 +471,9 @@ class SortBackward1(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None,)
-        (indices,) = node.unpack()
         return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
 
 
@@ -329,9 +485,9 @@ class TopkBackward0(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None,)
-        (indices,) = node.unpack()
         return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
 
 
@@ -343,7 +499,21 @@ class LinalgVectorNormBackward0(Node):
     saved = ("self", "result")
 
     def apply(node, grad):
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        self, result = node.unpack()
         return (vector_norm_backward(grad, self, node.ord, result, node.dim, node.keepdim),)
+
+
+class NansumBackward0(Node):
+    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+
+    __slots__ = ("dim", "keepdim")
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (sum_backward(grad, self.shape, node.dim, node.keepdim).masked_fill(self.isnan(), 0),)

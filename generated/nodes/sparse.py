@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the sparse ops."""
 
-from mindtorch.autograd.formulas import sparse_values_backward, to_dense_backward
+from mindtorch.autograd.formulas.sparse import sparse_values_backward, to_dense_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
@@ -17,9 +17,9 @@ class SparseCooTensorWithDimsAndTensorsBackward0(Node):
     saved = ("indices",)
 
     def apply(node, grad):
+        (indices,) = node.unpack()
         if grad is None:
             return (None,)
-        (indices,) = node.unpack()
         return (sparse_values_backward(grad, indices),)
 
 
@@ -48,15 +48,15 @@ class ToSparseBackward1(Node):
 class ToDenseBackward0(Node):
     """_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor"""
 
-    __slots__ = ()
+    __slots__ = ("masked_grad",)
 
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
-        return (to_dense_backward(grad, self),)
+        return (to_dense_backward(grad, self, node.masked_grad),)
 
 
 class CoalesceBackward0(Node):
@@ -78,7 +78,7 @@ class ValuesBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (ops._sparse_coo_tensor_unsafe(self._indices(), grad, self.shape, is_coalesced=self.is_coalesced()),)

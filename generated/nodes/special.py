@@ -2,9 +2,18 @@
 # Regenerate: python -m codegen
 """The backward steps of the special ops."""
 
-from mindtorch.autograd.formulas import SQRT_PI, xlogy_self_backward
+from mindtorch.autograd.formulas.pointwise import SQRT_HALF
+from mindtorch.autograd.formulas.special import (
+    SQRT_PI,
+    SQRT_TWO_PI,
+    i1_backward,
+    i1e_backward,
+    xlog1py_self_backward,
+    xlogy_self_backward,
+)
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
+from mindtorch.errors import derivative_not_implemented
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -17,9 +26,9 @@ class ErfBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (2 / SQRT_PI * (-self.pow(2)).exp() * grad,)
 
 
@@ -31,9 +40,9 @@ class ErfcBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (-2 / SQRT_PI * (-self.pow(2)).exp() * grad,)
 
 
@@ -45,9 +54,9 @@ class ErfinvBackward0(Node):
     saved = ("result",)
 
     def apply(node, grad):
+        (result,) = node.unpack()
         if grad is None:
             return (None,)
-        (result,) = node.unpack()
         return (0.5 * SQRT_PI * result.pow(2).exp() * grad,)
 
 
@@ -59,9 +68,9 @@ class LgammaBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad * ops.digamma(self),)
 
 
@@ -73,9 +82,9 @@ class DigammaBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad * ops.polygamma(1, self),)
 
 
@@ -87,9 +96,9 @@ class PolygammaBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad * ops.polygamma(node.n + 1, self),)
 
 
@@ -101,10 +110,197 @@ class XlogyBackward0(Node):
     saved = ("self", "other")
 
     def apply(node, grad):
+        self, other = node.unpack()
         if grad is None:
             return (None, None)
-        self, other = node.unpack()
         return (
             xlogy_self_backward(grad, self, other) if node.next_edges[0] else None,
             grad * self / other if node.next_edges[1] else None,
         )
+
+
+class I0Backward0(Node):
+    """i0(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * ops.special_i1(self),)
+
+
+class SpecialI0EBackward0(Node):
+    """special_i0e(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * (ops.special_i1e(self) - self.sgn() * result),)
+
+
+class SpecialI1Backward0(Node):
+    """special_i1(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (i1_backward(grad, self, result),)
+
+
+class SpecialI1EBackward0(Node):
+    """special_i1e(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (i1e_backward(grad, self, result),)
+
+
+class SpecialEntrBackward0(Node):
+    """special_entr(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * ops.where(self.isnan(), self, -self.log() - 1),)
+
+
+class SpecialErfcxBackward0(Node):
+    """special_erfcx(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * (2 * self * result - 2 / SQRT_PI),)
+
+
+class SpecialNdtriBackward0(Node):
+    """special_ndtri(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("result",)
+
+    def apply(node, grad):
+        (result,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * SQRT_TWO_PI * ops.exp(result * result / 2),)
+
+
+class SpecialLogNdtrBackward0(Node):
+    """special_log_ndtr(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad / ops.special_erfcx(self * -SQRT_HALF) * (2 / SQRT_TWO_PI),)
+
+
+class IgammaBackward0(Node):
+    """igamma(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other")
+
+    def apply(node, grad):
+        self, other = node.unpack()
+        if grad is None:
+            return (None, None)
+        if node.next_edges[0]:
+            raise derivative_not_implemented("igamma: input")
+        self_grad = None
+        other_grad = (
+            grad * ops.exp((self - 1) * ops.log(other) - other - ops.lgamma(self)) if node.next_edges[1] else None
+        )
+        return (self_grad, other_grad)
+
+
+class IgammacBackward0(Node):
+    """igammac(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other")
+
+    def apply(node, grad):
+        self, other = node.unpack()
+        if grad is None:
+            return (None, None)
+        if node.next_edges[0]:
+            raise derivative_not_implemented("igammac: input")
+        self_grad = None
+        other_grad = (
+            -grad * ops.exp((self - 1) * ops.log(other) - other - ops.lgamma(self)) if node.next_edges[1] else None
+        )
+        return (self_grad, other_grad)
+
+
+class SpecialXlog1PyBackward0(Node):
+    """special_xlog1py(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other")
+
+    def apply(node, grad):
+        self, other = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            xlog1py_self_backward(grad, self, other) if node.next_edges[0] else None,
+            grad * self / (other + 1) if node.next_edges[1] else None,
+        )
+
+
+class SpecialZetaBackward0(Node):
+    """special_zeta(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "other")
+
+    def apply(node, grad):
+        self, other = node.unpack()
+        if grad is None:
+            return (None, None)
+        if node.next_edges[0]:
+            raise derivative_not_implemented("special_zeta: input")
+        self_grad = None
+        other_grad = -grad * self * ops.special_zeta(self + 1.0, other) if node.next_edges[1] else None
+        return (self_grad, other_grad)

@@ -2,8 +2,10 @@
 # Regenerate: python -m codegen
 """The backward steps of the view ops."""
 
-from mindtorch.autograd.formulas import (
+from mindtorch.autograd.formulas.view import (
     as_strided_backward,
+    as_strided_scatter_backward,
+    as_strided_scatter_src_backward,
     permute_backward,
     slice_grad,
     split_backward,
@@ -266,3 +268,124 @@ class UnsafeViewBackward0(Node):
         if grad is None:
             return (None,)
         return (grad.reshape(node.self_shape),)
+
+
+class SelectScatterBackward0(Node):
+    """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
+
+    __slots__ = ("src_shape", "dim", "index")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            grad.select_scatter(grad.new_zeros(node.src_shape), node.dim, node.index) if node.next_edges[0] else None,
+            grad.select(node.dim, node.index) if node.next_edges[1] else None,
+        )
+
+
+class SliceScatterBackward0(Node):
+    """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+
+    __slots__ = ("src_shape", "dim", "start", "end", "step")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            (
+                grad.slice_scatter(grad.new_zeros(node.src_shape), node.dim, node.start, node.end, node.step)
+                if node.next_edges[0]
+                else None
+            ),
+            grad.slice(node.dim, node.start, node.end, node.step) if node.next_edges[1] else None,
+        )
+
+
+class DiagonalScatterBackward0(Node):
+    """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+
+    __slots__ = ("src_shape", "offset", "dim1", "dim2")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            (
+                grad.diagonal_scatter(grad.new_zeros(node.src_shape), node.offset, node.dim1, node.dim2)
+                if node.next_edges[0]
+                else None
+            ),
+            grad.diagonal(node.offset, node.dim1, node.dim2) if node.next_edges[1] else None,
+        )
+
+
+class AsStridedScatterBackward0(Node):
+    """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+
+    __slots__ = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            (
+                as_strided_scatter_backward(
+                    grad,
+                    node.self_shape,
+                    node.self_stride,
+                    node.self_storage_offset,
+                    node.size,
+                    node.stride,
+                    node.storage_offset,
+                )
+                if node.next_edges[0]
+                else None
+            ),
+            (
+                as_strided_scatter_src_backward(
+                    grad,
+                    node.self_shape,
+                    node.self_stride,
+                    node.self_storage_offset,
+                    node.size,
+                    node.stride,
+                    node.storage_offset,
+                )
+                if node.next_edges[1]
+                else None
+            ),
+        )
+
+
+class AddBatchDimBackward0(Node):
+    """_add_batch_dim(Tensor self, int batch_dim, int level) -> Tensor"""
+
+    __slots__ = ("level", "self_shape", "batch_dim")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops._remove_batch_dim(grad, node.level, node.self_shape[node.batch_dim], node.batch_dim),)
+
+
+class SpreadOverLevelBackward0(Node):
+    """_spread_over_level(Tensor self, int level) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class RemoveBatchDimBackward0(Node):
+    """_remove_batch_dim(Tensor self, int level, SymInt batch_size, int out_dim) -> Tensor"""
+
+    __slots__ = ("out_dim", "level")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops._add_batch_dim(grad, node.out_dim, node.level),)

@@ -12,6 +12,7 @@ from mindtorch.dispatch.arguments import (
     dtype_of,
     explained,
     fits_signature,
+    float_of,
     int_of,
     ints_of,
     raise_bad_argument,
@@ -64,7 +65,9 @@ def empty(
         result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
     except (AttributeError, TypeError) as error:
         raise explained(error, empty, (empty,), (size,), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def empty_out(size, *more_size, memory_format=None, out):
@@ -109,7 +112,9 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
         result = wrap(_empty_strided_kernels[backend](size, stride, dtype, layout, device, pin_memory))
     except (AttributeError, TypeError) as error:
         raise explained(error, empty_strided, (empty_strided,), (size, stride), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 _zeros_kernels = kernel_table("zeros")
@@ -140,7 +145,9 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
         result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
     except (AttributeError, TypeError) as error:
         raise explained(error, zeros, (zeros,), (size,), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def zeros_out(size, *more_size, out):
@@ -188,7 +195,9 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
         result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
     except (AttributeError, TypeError) as error:
         raise explained(error, ones, (ones,), (size,), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def ones_out(size, *more_size, out):
@@ -236,7 +245,9 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
         result = wrap(_full_kernels[backend](size, fill_value, dtype, layout, device, pin_memory))
     except (AttributeError, TypeError) as error:
         raise explained(error, full, (full,), (size, fill_value), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def full_out(size, fill_value, *, out):
@@ -274,7 +285,9 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 1)
     result = composite.arange_end(end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def arange_default_out(end, *, out):
@@ -306,7 +319,9 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 2)
     result = composite.arange_start(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 _arange_start_step_kernels = kernel_table("arange.start_step")
@@ -339,7 +354,9 @@ def arange_start_step(
         step = scalar_of(step, "arange", "step", 3)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "arange")
     result = wrap(_arange_start_step_kernels[backend](start, end, step, dtype, layout, device, pin_memory))
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def arange(
@@ -408,16 +425,16 @@ def arange_start_step_out(start, end, step=1, *, out):
     return out
 
 
-_linspace_kernels = kernel_table("linspace")
+_linspace_default_kernels = kernel_table("linspace")
 
 
-def linspace(
+def linspace_default(
     start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(linspace):
+    if state.interceptors and intercepts(linspace_default):
         return call(
-            linspace,
+            linspace_default,
             start,
             end,
             steps,
@@ -429,7 +446,7 @@ def linspace(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return linspace_out(start, end, steps, out=out)
+        return linspace_default_out(start, end, steps, out=out)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "linspace", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -437,14 +454,16 @@ def linspace(
     if type(steps) is not int:
         steps = int_of(steps, "linspace", "steps", 3)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "linspace")
-    result = wrap(_linspace_kernels[backend](start, end, steps, dtype, layout, device, pin_memory))
-    return result.requires_grad_() if requires_grad else result
+    result = wrap(_linspace_default_kernels[backend](start, end, steps, dtype, layout, device, pin_memory))
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
-def linspace_out(start, end, steps, *, out):
+def linspace_default_out(start, end, steps, *, out):
     """linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(linspace_out, out):
-        return call(linspace_out, start, end, steps, out=out)
+    if state.interceptors and intercepts(linspace_default_out, out):
+        return call(linspace_default_out, start, end, steps, out=out)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "linspace", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -454,10 +473,291 @@ def linspace_out(start, end, steps, *, out):
     try:
         out_array = out._array
     except AttributeError:
-        return raise_bad_argument(linspace_out, start, end, steps, out=out)
-    set_array(out, _linspace_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array))
+        return raise_bad_argument(linspace_default_out, start, end, steps, out=out)
+    set_array(out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array))
     mark_written(out)
     return out
+
+
+def linspace_Tensor_Tensor(
+    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(linspace_Tensor_Tensor, start, end):
+        return call(
+            linspace_Tensor_Tensor,
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(start, Tensor):
+        return raise_bad_argument(
+            linspace_Tensor_Tensor,
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(end, Tensor):
+        return raise_bad_argument(
+            linspace_Tensor_Tensor,
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(steps) is not int:
+        steps = int_of(steps, "linspace", "steps", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linspace", "dtype")
+    result = composite.linspace_tensors(
+        start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def linspace_Tensor_Scalar(
+    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(linspace_Tensor_Scalar, start):
+        return call(
+            linspace_Tensor_Scalar,
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(start, Tensor):
+        return raise_bad_argument(
+            linspace_Tensor_Scalar,
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "linspace", "end", 2)
+    if type(steps) is not int:
+        steps = int_of(steps, "linspace", "steps", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linspace", "dtype")
+    result = composite.linspace_tensors(
+        start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def linspace_Scalar_Tensor(
+    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(linspace_Scalar_Tensor, end):
+        return call(
+            linspace_Scalar_Tensor,
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(end, Tensor):
+        return raise_bad_argument(
+            linspace_Scalar_Tensor,
+            start,
+            end,
+            steps,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "linspace", "start", 1)
+    if type(steps) is not int:
+        steps = int_of(steps, "linspace", "steps", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linspace", "dtype")
+    result = composite.linspace_tensors(
+        start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def linspace(
+    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, out=None
+):
+    """linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
+    try:
+        if isinstance(start, Tensor) and isinstance(end, Tensor) and out is None:
+            return linspace_Tensor_Tensor(
+                start,
+                end,
+                steps,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if isinstance(start, Tensor) and as_operand(end) is not None and out is None:
+            return linspace_Tensor_Scalar(
+                start,
+                end,
+                steps,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if as_operand(start) is not None and isinstance(end, Tensor) and out is None:
+            return linspace_Scalar_Tensor(
+                start,
+                end,
+                steps,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if as_operand(start) is not None and as_operand(end) is not None:
+            return linspace_default(
+                start,
+                end,
+                steps,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+    except TypeError as error:
+        raise explained(
+            error,
+            linspace,
+            (linspace_Tensor_Tensor, linspace_Tensor_Scalar, linspace_Scalar_Tensor, linspace_default),
+            (start, end, steps),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "requires_grad": requires_grad,
+                "out": out,
+            },
+        ) from None
+    return raise_no_overload(
+        linspace,
+        (linspace_Tensor_Tensor, linspace_Tensor_Scalar, linspace_Scalar_Tensor, linspace_default),
+        (start, end, steps),
+        {
+            "dtype": dtype,
+            "layout": layout,
+            "device": device,
+            "pin_memory": pin_memory,
+            "requires_grad": requires_grad,
+            "out": out,
+        },
+    )
+
+
+def logspace(
+    start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(logspace):
+        return call(
+            logspace,
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "logspace", "start", 1)
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "logspace", "end", 2)
+    if type(steps) is not int:
+        steps = int_of(steps, "logspace", "steps", 3)
+    if type(base) is not float:
+        base = float_of(base, "logspace", "base", 4)
+    result = composite.logspace(
+        start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(range):
+        return call(
+            range,
+            start,
+            end,
+            step,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "range", "start", 1)
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "range", "end", 2)
+    if type(step) is not int and type(step) is not float:
+        step = scalar_of(step, "range", "step", 3)
+    result = composite.range_inclusive(
+        start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 _eye_default_kernels = kernel_table("eye")
@@ -482,7 +782,9 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
         n = int_of(n, "eye", "n", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
     result = wrap(_eye_default_kernels[backend](n, dtype, layout, device, pin_memory))
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def eye_default_out(n, *, out):
@@ -525,7 +827,9 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
         m = int_of(m, "eye", "m", 2)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
     result = wrap(_eye_m_kernels[backend](n, m, dtype, layout, device, pin_memory))
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -596,7 +900,9 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
     if type(s) is not int and type(s) is not float:
         s = scalar_of(s, "scalar_tensor", "s", 1)
     result = composite.scalar_tensor(s, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 _empty_like_kernels = kernel_table("empty_like")
@@ -633,7 +939,9 @@ def empty_like(
             requires_grad=requires_grad,
         )
     result = wrap(_empty_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format))
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 _zeros_like_kernels = kernel_table("zeros_like")
@@ -670,7 +978,9 @@ def zeros_like(
             requires_grad=requires_grad,
         )
     result = wrap(_zeros_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format))
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 _ones_like_kernels = kernel_table("ones_like")
@@ -707,7 +1017,9 @@ def ones_like(
             requires_grad=requires_grad,
         )
     result = wrap(_ones_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format))
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 _full_like_kernels = kernel_table("full_like")
@@ -758,7 +1070,9 @@ def full_like(
     result = wrap(
         _full_like_kernels[type(input_array)](input_array, fill_value, dtype, layout, device, pin_memory, memory_format)
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -797,7 +1111,9 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
         result = composite.new_empty(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
         raise explained(error, new_empty, (new_empty,), (input, size), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def new_empty_strided(
@@ -840,7 +1156,9 @@ def new_empty_strided(
         )
     except (AttributeError, TypeError) as error:
         raise explained(error, new_empty_strided, (new_empty_strided,), (input, size, stride), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -879,7 +1197,9 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
         result = composite.new_zeros(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
         raise explained(error, new_zeros, (new_zeros,), (input, size), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -918,7 +1238,9 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
         result = composite.new_ones(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
         raise explained(error, new_ones, (new_ones,), (input, size), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -959,7 +1281,9 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
         )
     except (AttributeError, TypeError) as error:
         raise explained(error, new_full, (new_full,), (input, size, fill_value), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 _clone_kernels = kernel_table("clone")
@@ -986,34 +1310,34 @@ def clone(input, *, memory_format=None):
 _copy__kernels = kernel_table("copy_")
 
 
-def copy_(input, src, non_blocking=False):
+def copy_(input, other, non_blocking=False):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
-    if state.interceptors and intercepts(copy_, input, src):
-        return call(copy_, input, src, non_blocking)
-    if type(src) is not Tensor:
-        operand = as_operand(src)
+    if state.interceptors and intercepts(copy_, input, other):
+        return call(copy_, input, other, non_blocking)
+    if type(other) is not Tensor:
+        operand = as_operand(other)
         if operand is None:
-            return raise_bad_argument(copy_, input, src, non_blocking)
-        src = operand
+            return raise_bad_argument(copy_, input, other, non_blocking)
+        other = operand
     if non_blocking and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "copy_", "non_blocking", 3)
     try:
         input_array = input._array
     except AttributeError:
-        return raise_bad_argument(copy_, input, src, non_blocking)
-    src_array = src._array
+        return raise_bad_argument(copy_, input, other, non_blocking)
+    other_array = other._array
     node = None
     if (
-        (input._edge is not None or src._edge is not None)
+        (input._edge is not None or other._edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and (input.is_floating_point() or input.is_complex())
     ):
         input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
-        if input_edge or src_edge:
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.CopyBackwards((input_edge, src_edge))
-    _copy__kernels[type(input_array)](input_array, src_array, non_blocking)
+            node = nodes.CopyBackwards((input_edge, other_edge))
+    _copy__kernels[type(input_array)](input_array, other_array, non_blocking)
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1396,6 +1720,36 @@ def polar_out(abs, angle, *, out):
     return write_out(out, composite.polar(abs, angle))
 
 
+def empty_permuted(
+    size, physical_layout, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(empty_permuted):
+        return call(
+            empty_permuted,
+            size,
+            physical_layout,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(size) is not tuple:
+        size = ints_of(size, "empty_permuted", "size", 1)
+    if type(physical_layout) is not tuple:
+        physical_layout = ints_of(physical_layout, "empty_permuted", "physical_layout", 2)
+    try:
+        result = composite.empty_permuted(
+            size, physical_layout, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(error, empty_permuted, (empty_permuted,), (size, physical_layout), {}) from None
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
 def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
     """tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(tril_indices):
@@ -1417,7 +1771,9 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
     if type(offset) is not int:
         offset = int_of(offset, "tril_indices", "offset", 3)
     result = composite.tril_indices(row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -1441,4 +1797,6 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
     if type(offset) is not int:
         offset = int_of(offset, "triu_indices", "offset", 3)
     result = composite.triu_indices(row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result

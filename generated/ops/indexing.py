@@ -8,12 +8,12 @@ from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_out
-from mindtorch.autograd.saved_tensor import save
+from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import indexing as composite
-from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
     bool_of,
     explained,
+    fits_signature,
     int_of,
     ints_of,
     raise_bad_argument,
@@ -418,24 +418,6 @@ def scatter_value(input, dim, index, value, *, out=None):
     return wrap(_scatter_value_kernels[type(input_array)](input_array, dim, index_array, value), node)
 
 
-def scatter(input, dim, index, src=..., *, value=..., out=None):
-    """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-    scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
-    """
-    if isinstance(as_operand(src), WrappedNumber):
-        value, src = src, ...
-    try:
-        if src is not ...:
-            return scatter_src(input, dim, index, src, out=out)
-        if value is not ...:
-            return scatter_value(input, dim, index, value, out=out)
-    except TypeError as error:
-        raise explained(
-            error, scatter, (scatter_src, scatter_value), (input, dim, index, src, value), {"out": out}
-        ) from None
-    return raise_no_overload(scatter, (scatter_src, scatter_value), (input, dim, index, src, value), {"out": out})
-
-
 def scatter__value(input, dim, index, value):
     """scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"""
     if state.interceptors and intercepts(scatter__value, input, index):
@@ -464,22 +446,6 @@ def scatter__value(input, dim, index, value):
     if node is not None:
         rebase(input, node)
     return input
-
-
-def scatter_(input, dim, index, src=..., *, value=...):
-    """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
-    scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
-    """
-    if isinstance(as_operand(src), WrappedNumber):
-        value, src = src, ...
-    try:
-        if src is not ...:
-            return scatter__src(input, dim, index, src)
-        if value is not ...:
-            return scatter__value(input, dim, index, value)
-    except TypeError as error:
-        raise explained(error, scatter_, (scatter__src, scatter__value), (input, dim, index, src, value), {}) from None
-    return raise_no_overload(scatter_, (scatter__src, scatter__value), (input, dim, index, src, value), {})
 
 
 def scatter_value_out(input, dim, index, value, *, out):
@@ -575,6 +541,488 @@ def scatter_add_out(input, dim, index, src, *, out):
     set_array(out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array))
     mark_written(out)
     return out
+
+
+_scatter_reduce_overload_kernels = kernel_table("scatter.reduce")
+
+
+def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
+    """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor"""
+    if state.interceptors and intercepts(scatter_reduce_overload, input, index, src):
+        return call(scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
+    if out is not None:
+        return scatter_reduce_overload_out(input, dim, index, src, reduce=reduce, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "scatter", "dim", 2)
+    try:
+        input_array = input._array
+        index_array = index._array
+        src_array = src._array
+    except AttributeError:
+        return raise_bad_argument(scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
+    node = None
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        src_edge = src._edge or edge_of(src)
+        if input_edge or src_edge:
+            node = nodes.ScatterBackward2((input_edge, src_edge))
+    return wrap(
+        _scatter_reduce_overload_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce), node
+    )
+
+
+def scatter__reduce(input, dim, index, src, *, reduce):
+    """scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)"""
+    if state.interceptors and intercepts(scatter__reduce, input, index, src):
+        return call(scatter__reduce, input, dim, index, src, reduce=reduce)
+    if type(dim) is not int:
+        dim = int_of(dim, "scatter_", "dim", 2)
+    try:
+        input_array = input._array
+        index_array = index._array
+        src_array = src._array
+    except AttributeError:
+        return raise_bad_argument(scatter__reduce, input, dim, index, src, reduce=reduce)
+    node = None
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        src_edge = src._edge or edge_of(src)
+        if input_edge or src_edge:
+            check_inplace(input)
+            node = nodes.ScatterBackward2((input_edge, src_edge))
+    _scatter_reduce_overload_kernels[type(input_array)](
+        input_array, dim, index_array, src_array, reduce, out=input_array
+    )
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
+    """scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(scatter_reduce_overload_out, input, index, src, out):
+        return call(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "scatter", "dim", 2)
+    try:
+        input_array = input._array
+        index_array = index._array
+        src_array = src._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
+    refuse_grad("scatter", input, src, out)
+    set_array(
+        out,
+        _scatter_reduce_overload_kernels[type(input_array)](
+            input_array, dim, index_array, src_array, reduce, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_scatter_value_reduce_kernels = kernel_table("scatter.value_reduce")
+
+
+def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
+    """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
+    if state.interceptors and intercepts(scatter_value_reduce, input, index):
+        return call(scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
+    if out is not None:
+        return scatter_value_reduce_out(input, dim, index, value, reduce=reduce, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "scatter", "dim", 2)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "scatter", "value", 4)
+    try:
+        input_array = input._array
+        index_array = index._array
+    except AttributeError:
+        return raise_bad_argument(scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ScatterBackward3((edge,))
+    return wrap(_scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce), node)
+
+
+def scatter(input, dim, index, src=..., *, value=..., out=None, reduce=...):
+    """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
+    scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+    scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
+    scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+    """
+    if isinstance(as_operand(src), WrappedNumber):
+        value, src = src, ...
+    try:
+        if src is not ... and reduce is not ...:
+            return scatter_reduce_overload(input, dim, index, src, reduce=reduce, out=out)
+        if value is not ... and reduce is not ...:
+            return scatter_value_reduce(input, dim, index, value, reduce=reduce, out=out)
+        if src is not ...:
+            return scatter_src(input, dim, index, src, out=out)
+        if value is not ...:
+            return scatter_value(input, dim, index, value, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            scatter,
+            (scatter_src, scatter_reduce_overload, scatter_value, scatter_value_reduce),
+            (input, dim, index, src, value),
+            {"out": out, "reduce": reduce},
+        ) from None
+    return raise_no_overload(
+        scatter,
+        (scatter_src, scatter_reduce_overload, scatter_value, scatter_value_reduce),
+        (input, dim, index, src, value),
+        {"out": out, "reduce": reduce},
+    )
+
+
+def scatter__value_reduce(input, dim, index, value, *, reduce):
+    """scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)"""
+    if state.interceptors and intercepts(scatter__value_reduce, input, index):
+        return call(scatter__value_reduce, input, dim, index, value, reduce=reduce)
+    if type(dim) is not int:
+        dim = int_of(dim, "scatter_", "dim", 2)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "scatter_", "value", 4)
+    try:
+        input_array = input._array
+        index_array = index._array
+    except AttributeError:
+        return raise_bad_argument(scatter__value_reduce, input, dim, index, value, reduce=reduce)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.ScatterBackward3((edge,))
+    _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def scatter_(input, dim, index, src=..., *, value=..., reduce=...):
+    """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
+    scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
+    scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
+    scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)
+    """
+    if isinstance(as_operand(src), WrappedNumber):
+        value, src = src, ...
+    try:
+        if src is not ... and reduce is not ...:
+            return scatter__reduce(input, dim, index, src, reduce=reduce)
+        if value is not ... and reduce is not ...:
+            return scatter__value_reduce(input, dim, index, value, reduce=reduce)
+        if src is not ...:
+            return scatter__src(input, dim, index, src)
+        if value is not ...:
+            return scatter__value(input, dim, index, value)
+    except TypeError as error:
+        raise explained(
+            error,
+            scatter_,
+            (scatter__src, scatter__reduce, scatter__value, scatter__value_reduce),
+            (input, dim, index, src, value),
+            {"reduce": reduce},
+        ) from None
+    return raise_no_overload(
+        scatter_,
+        (scatter__src, scatter__reduce, scatter__value, scatter__value_reduce),
+        (input, dim, index, src, value),
+        {"reduce": reduce},
+    )
+
+
+def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
+    """scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(scatter_value_reduce_out, input, index, out):
+        return call(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "scatter", "dim", 2)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "scatter", "value", 4)
+    try:
+        input_array = input._array
+        index_array = index._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
+    refuse_grad("scatter", input, out)
+    set_array(
+        out,
+        _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=out_array),
+    )
+    mark_written(out)
+    return out
+
+
+_scatter_reduce_kernels = kernel_table("scatter_reduce.two")
+
+
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
+    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
+    if state.interceptors and intercepts(scatter_reduce, input, index, src):
+        return call(scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
+    if out is not None:
+        return scatter_reduce_out(input, dim, index, src, reduce, include_self=include_self, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "scatter_reduce", "dim", 2)
+    if include_self and include_self is not True:
+        include_self = bool_of(include_self, "scatter_reduce", "include_self")
+    try:
+        input_array = input._array
+        index_array = index._array
+        src_array = src._array
+    except AttributeError:
+        return raise_bad_argument(scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
+    node = None
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        src_edge = src._edge or edge_of(src)
+        if input_edge or src_edge:
+            node = nodes.ScatterReduceBackward0((input_edge, src_edge))
+            node.dim = dim
+            node.reduce = reduce
+            node.include_self = include_self
+            node.kept = (save(input), save(index), save(src))
+    result = wrap(
+        _scatter_reduce_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce, include_self), node
+    )
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
+    """scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)"""
+    if state.interceptors and intercepts(scatter_reduce_, input, index, src):
+        return call(scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
+    if type(dim) is not int:
+        dim = int_of(dim, "scatter_reduce_", "dim", 2)
+    if include_self and include_self is not True:
+        include_self = bool_of(include_self, "scatter_reduce_", "include_self")
+    try:
+        input_array = input._array
+        index_array = index._array
+        src_array = src._array
+    except AttributeError:
+        return raise_bad_argument(scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
+    node = None
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        src_edge = src._edge or edge_of(src)
+        if input_edge or src_edge:
+            check_inplace(input)
+            node = nodes.ScatterReduceBackward0((input_edge, src_edge))
+            node.dim = dim
+            node.reduce = reduce
+            node.include_self = include_self
+            node.kept = (save_copy(input), save(index), save(src))
+    _scatter_reduce_kernels[type(input_array)](
+        input_array, dim, index_array, src_array, reduce, include_self, out=input_array
+    )
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept += (save_output(node, input),)
+    return input
+
+
+def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out):
+    """scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(scatter_reduce_out, input, index, src, out):
+        return call(scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "scatter_reduce", "dim", 2)
+    if include_self and include_self is not True:
+        include_self = bool_of(include_self, "scatter_reduce", "include_self")
+    try:
+        input_array = input._array
+        index_array = index._array
+        src_array = src._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out
+        )
+    refuse_grad("scatter_reduce", input, src, out)
+    set_array(
+        out,
+        _scatter_reduce_kernels[type(input_array)](
+            input_array, dim, index_array, src_array, reduce, include_self, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_index_reduce_kernels = kernel_table("index_reduce")
+
+
+def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
+    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
+    if state.interceptors and intercepts(index_reduce, input, index, source):
+        return call(index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
+    if out is not None:
+        return index_reduce_out(input, dim, index, source, reduce, include_self=include_self, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_reduce", "dim", 2)
+    if include_self and include_self is not True:
+        include_self = bool_of(include_self, "index_reduce", "include_self")
+    try:
+        input_array = input._array
+        index_array = index._array
+        source_array = source._array
+    except AttributeError:
+        return raise_bad_argument(index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
+    node = None
+    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        source_edge = source._edge or edge_of(source)
+        if input_edge or source_edge:
+            node = nodes.IndexReduceBackward0((input_edge, source_edge))
+            node.dim = dim
+            node.reduce = reduce
+            node.include_self = include_self
+            node.kept = (save(input), save(index), save(source))
+    result = wrap(
+        _index_reduce_kernels[type(input_array)](input_array, dim, index_array, source_array, reduce, include_self),
+        node,
+    )
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
+    """index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)"""
+    if state.interceptors and intercepts(index_reduce_, input, index, source):
+        return call(index_reduce_, input, dim, index, source, reduce, include_self=include_self)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_reduce_", "dim", 2)
+    if include_self and include_self is not True:
+        include_self = bool_of(include_self, "index_reduce_", "include_self")
+    try:
+        input_array = input._array
+        index_array = index._array
+        source_array = source._array
+    except AttributeError:
+        return raise_bad_argument(index_reduce_, input, dim, index, source, reduce, include_self=include_self)
+    node = None
+    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        source_edge = source._edge or edge_of(source)
+        if input_edge or source_edge:
+            check_inplace(input)
+            node = nodes.IndexReduceBackward0((input_edge, source_edge))
+            node.dim = dim
+            node.reduce = reduce
+            node.include_self = include_self
+            node.kept = (save_copy(input), save(index), save(source))
+    _index_reduce_kernels[type(input_array)](
+        input_array, dim, index_array, source_array, reduce, include_self, out=input_array
+    )
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept += (save_output(node, input),)
+    return input
+
+
+def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, out):
+    """index_reduce.out(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(index_reduce_out, input, index, source, out):
+        return call(index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_reduce", "dim", 2)
+    if include_self and include_self is not True:
+        include_self = bool_of(include_self, "index_reduce", "include_self")
+    try:
+        input_array = input._array
+        index_array = index._array
+        source_array = source._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out
+        )
+    refuse_grad("index_reduce", input, source, out)
+    set_array(
+        out,
+        _index_reduce_kernels[type(input_array)](
+            input_array, dim, index_array, source_array, reduce, include_self, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_put_kernels = kernel_table("put")
+
+
+def put(input, index, source, accumulate=False):
+    """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
+    if state.interceptors and intercepts(put, input, index, source):
+        return call(put, input, index, source, accumulate)
+    if accumulate and accumulate is not True:
+        accumulate = bool_of(accumulate, "put", "accumulate", 4)
+    try:
+        input_array = input._array
+        index_array = index._array
+        source_array = source._array
+    except AttributeError:
+        return raise_bad_argument(put, input, index, source, accumulate)
+    node = None
+    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        source_edge = source._edge or edge_of(source)
+        if input_edge or source_edge:
+            node = nodes.PutBackward0((input_edge, source_edge))
+            node.accumulate = accumulate
+            node.source_shape = source_array.shape
+            node.kept = (save(index), save(source) if input_edge else None)
+    return wrap(_put_kernels[type(input_array)](input_array, index_array, source_array, accumulate), node)
+
+
+def put_(input, index, source, accumulate=False):
+    """put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)"""
+    if state.interceptors and intercepts(put_, input, index, source):
+        return call(put_, input, index, source, accumulate)
+    if accumulate and accumulate is not True:
+        accumulate = bool_of(accumulate, "put_", "accumulate", 4)
+    try:
+        input_array = input._array
+        index_array = index._array
+        source_array = source._array
+    except AttributeError:
+        return raise_bad_argument(put_, input, index, source, accumulate)
+    node = None
+    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        source_edge = source._edge or edge_of(source)
+        if input_edge or source_edge:
+            check_inplace(input)
+            node = nodes.PutBackward0((input_edge, source_edge))
+            node.accumulate = accumulate
+            node.source_shape = source_array.shape
+            node.kept = (save(index), save(source) if input_edge else None)
+    _put_kernels[type(input_array)](input_array, index_array, source_array, accumulate, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
 
 
 _masked_select_kernels = kernel_table("masked_select")
@@ -1111,7 +1559,7 @@ def diag_out(input, diagonal=0, *, out):
     if type(diagonal) is not int:
         diagonal = int_of(diagonal, "diag", "diagonal", 2)
     refuse_grad("diag", input, out)
-    return write_out(out, composite.diag(input, diagonal))
+    return composite.diag_out(input, diagonal, out=out)
 
 
 _diag_embed_kernels = kernel_table("diag_embed")
@@ -1488,30 +1936,32 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
     return composite.repeat_interleave_int(input, repeats, dim, output_size=output_size)
 
 
-def repeat_interleave(input, repeats, dim=None, *, output_size=None, axis=None):
+def repeat_interleave_Tensor(repeats, *, output_size=None):
+    """repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
+    if state.interceptors and intercepts(repeat_interleave_Tensor, repeats):
+        return call(repeat_interleave_Tensor, repeats, output_size=output_size)
+    if not isinstance(repeats, Tensor):
+        return raise_bad_argument(repeat_interleave_Tensor, repeats, output_size=output_size)
+    if output_size is not None and type(output_size) is not int:
+        output_size = int_of(output_size, "repeat_interleave", "output_size")
+    return composite.repeat_interleave_numbers(repeats, output_size=output_size)
+
+
+def repeat_interleave(*args, **kwargs):
     """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor
     repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor
+    repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor
     """
-    if axis is not None:
-        dim = axis
-    try:
-        if isinstance(repeats, Tensor):
-            return repeat_interleave_self_Tensor(input, repeats, dim, output_size=output_size)
-        if is_int(repeats):
-            return repeat_interleave_self_int(input, repeats, dim, output_size=output_size)
-    except TypeError as error:
-        raise explained(
-            error,
-            repeat_interleave,
-            (repeat_interleave_self_Tensor, repeat_interleave_self_int),
-            (input, repeats, dim),
-            {"output_size": output_size},
-        ) from None
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    for overload in (repeat_interleave_self_Tensor, repeat_interleave_self_int, repeat_interleave_Tensor):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
     return raise_no_overload(
         repeat_interleave,
-        (repeat_interleave_self_Tensor, repeat_interleave_self_int),
-        (input, repeats, dim),
-        {"output_size": output_size},
+        (repeat_interleave_self_Tensor, repeat_interleave_self_int, repeat_interleave_Tensor),
+        args,
+        kwargs,
     )
 
 
@@ -1610,14 +2060,14 @@ def combinations(input, r=2, with_replacement=False):
     return composite.combinations(input, r, with_replacement)
 
 
-def index_fill(input, dim, index, value):
+def index_fill_int_Scalar(input, dim, index, value):
     """index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
-    if state.interceptors and intercepts(index_fill, input, index):
-        return call(index_fill, input, dim, index, value)
+    if state.interceptors and intercepts(index_fill_int_Scalar, input, index):
+        return call(index_fill_int_Scalar, input, dim, index, value)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(index_fill, input, dim, index, value)
+        return raise_bad_argument(index_fill_int_Scalar, input, dim, index, value)
     if not isinstance(index, Tensor):
-        return raise_bad_argument(index_fill, input, dim, index, value)
+        return raise_bad_argument(index_fill_int_Scalar, input, dim, index, value)
     if type(dim) is not int:
         dim = int_of(dim, "index_fill", "dim", 2)
     if type(value) is not int and type(value) is not float:
@@ -1625,19 +2075,83 @@ def index_fill(input, dim, index, value):
     return composite.index_fill(input, dim, index, value)
 
 
-def index_fill_(input, dim, index, value):
+def index_fill__int_Scalar(input, dim, index, value):
     """index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"""
-    if state.interceptors and intercepts(index_fill_, input, index):
-        return call(index_fill_, input, dim, index, value)
+    if state.interceptors and intercepts(index_fill__int_Scalar, input, index):
+        return call(index_fill__int_Scalar, input, dim, index, value)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(index_fill_, input, dim, index, value)
+        return raise_bad_argument(index_fill__int_Scalar, input, dim, index, value)
     if not isinstance(index, Tensor):
-        return raise_bad_argument(index_fill_, input, dim, index, value)
+        return raise_bad_argument(index_fill__int_Scalar, input, dim, index, value)
     if type(dim) is not int:
         dim = int_of(dim, "index_fill_", "dim", 2)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "index_fill_", "value", 4)
     return composite.index_fill_(input, dim, index, value)
+
+
+def index_fill_int_Tensor(input, dim, index, value):
+    """index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor"""
+    if state.interceptors and intercepts(index_fill_int_Tensor, input, index, value):
+        return call(index_fill_int_Tensor, input, dim, index, value)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
+    if not isinstance(index, Tensor):
+        return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
+    if not isinstance(value, Tensor):
+        return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_fill", "dim", 2)
+    return composite.index_fill_tensor(input, dim, index, value)
+
+
+def index_fill(input, dim, index, value):
+    """index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor
+    index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
+    """
+    try:
+        if isinstance(value, Tensor):
+            return index_fill_int_Tensor(input, dim, index, value)
+        if as_operand(value) is not None:
+            return index_fill_int_Scalar(input, dim, index, value)
+    except TypeError as error:
+        raise explained(
+            error, index_fill, (index_fill_int_Tensor, index_fill_int_Scalar), (input, dim, index, value), {}
+        ) from None
+    return raise_no_overload(index_fill, (index_fill_int_Tensor, index_fill_int_Scalar), (input, dim, index, value), {})
+
+
+def index_fill__int_Tensor(input, dim, index, value):
+    """index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)"""
+    if state.interceptors and intercepts(index_fill__int_Tensor, input, index, value):
+        return call(index_fill__int_Tensor, input, dim, index, value)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
+    if not isinstance(index, Tensor):
+        return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
+    if not isinstance(value, Tensor):
+        return raise_bad_argument(index_fill__int_Tensor, input, dim, index, value)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_fill_", "dim", 2)
+    return composite.index_fill_tensor_(input, dim, index, value)
+
+
+def index_fill_(input, dim, index, value):
+    """index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)
+    index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
+    """
+    try:
+        if isinstance(value, Tensor):
+            return index_fill__int_Tensor(input, dim, index, value)
+        if as_operand(value) is not None:
+            return index_fill__int_Scalar(input, dim, index, value)
+    except TypeError as error:
+        raise explained(
+            error, index_fill_, (index_fill__int_Tensor, index_fill__int_Scalar), (input, dim, index, value), {}
+        ) from None
+    return raise_no_overload(
+        index_fill_, (index_fill__int_Tensor, index_fill__int_Scalar), (input, dim, index, value), {}
+    )
 
 
 def index_copy(input, dim, index, source):

@@ -3,17 +3,30 @@
 """The linalg ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
+from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_out
-from mindtorch.autograd.saved_tensor import save
+from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import linalg as composite
-from mindtorch.dispatch.arguments import explained, int_of, ints_of, raise_bad_argument, scalar_of
+from mindtorch.dispatch.arguments import (
+    bool_of,
+    dtype_of,
+    explained,
+    float_of,
+    int_of,
+    ints_of,
+    raise_bad_argument,
+    raise_no_overload,
+    scalar_of,
+)
 from mindtorch.dispatch.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.geometry import strides_of
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap
+from mindtorch.tensor import Tensor, as_operand, wrap, wrap_output
 
 _mm_kernels = kernel_table("mm")
 
@@ -35,6 +48,8 @@ def mm(input, mat2, *, out=None):
         mat2_edge = mat2._edge or edge_of(mat2)
         if input_edge or mat2_edge:
             node = nodes.MmBackward0((input_edge, mat2_edge))
+            node.self_stride = strides_of(input_array)
+            node.mat2_stride = strides_of(mat2_array)
             node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
     return wrap(_mm_kernels[type(input_array)](input_array, mat2_array), node)
 
@@ -233,7 +248,9 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
         if input_edge or mat1_edge or mat2_edge:
             node = nodes.AddmmBackward0((input_edge, mat1_edge, mat2_edge))
             node.beta = beta
+            node.mat1_stride = strides_of(mat1_array)
             node.alpha = alpha
+            node.mat2_stride = strides_of(mat2_array)
             node.kept = (save(mat2) if mat1_edge else None, save(mat1) if mat2_edge else None)
     return wrap(_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node)
 
@@ -265,7 +282,9 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
             check_inplace(input)
             node = nodes.AddmmBackward0((input_edge, mat1_edge, mat2_edge))
             node.beta = beta
+            node.mat1_stride = strides_of(mat1_array)
             node.alpha = alpha
+            node.mat2_stride = strides_of(mat2_array)
             node.kept = (save(mat2) if mat1_edge else None, save(mat1) if mat2_edge else None)
     _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=input_array)
     mark_written(input)
@@ -388,6 +407,277 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     )
     mark_written(out)
     return out
+
+
+_addmv_kernels = kernel_table("addmv")
+
+
+def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
+    """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    if more:
+        return old_call(addmv, (addmv,), (input, mat, vec, *more), {"beta": beta, "alpha": alpha, "out": out})
+    if state.interceptors and intercepts(addmv, input, mat, vec):
+        return call(addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
+    if out is not None:
+        return addmv_out(input, mat, vec, beta=beta, alpha=alpha, out=out)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "addmv", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "addmv", "alpha")
+    try:
+        input_array = input._array
+        mat_array = mat._array
+        vec_array = vec._array
+    except AttributeError:
+        return raise_bad_argument(addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
+    node = None
+    if (input._edge is not None or mat._edge is not None or vec._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        input_edge = input._edge or edge_of(input)
+        mat_edge = mat._edge or edge_of(mat)
+        vec_edge = vec._edge or edge_of(vec)
+        if input_edge or mat_edge or vec_edge:
+            node = nodes.AddmvBackward0((input_edge, mat_edge, vec_edge))
+            node.beta = beta
+            node.alpha = alpha
+            node.kept = (save(vec) if mat_edge else None, save(mat) if vec_edge else None)
+    return wrap(_addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha), node)
+
+
+def addmv_(input, mat, vec, *more, beta=1, alpha=1):
+    """addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    if more:
+        return old_call(addmv_, (addmv_,), (input, mat, vec, *more), {"beta": beta, "alpha": alpha})
+    if state.interceptors and intercepts(addmv_, input, mat, vec):
+        return call(addmv_, input, mat, vec, beta=beta, alpha=alpha)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "addmv_", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "addmv_", "alpha")
+    try:
+        input_array = input._array
+        mat_array = mat._array
+        vec_array = vec._array
+    except AttributeError:
+        return raise_bad_argument(addmv_, input, mat, vec, beta=beta, alpha=alpha)
+    node = None
+    if (input._edge is not None or mat._edge is not None or vec._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        input_edge = input._edge or edge_of(input)
+        mat_edge = mat._edge or edge_of(mat)
+        vec_edge = vec._edge or edge_of(vec)
+        if input_edge or mat_edge or vec_edge:
+            check_inplace(input)
+            node = nodes.AddmvBackward0((input_edge, mat_edge, vec_edge))
+            node.beta = beta
+            node.alpha = alpha
+            node.kept = (save(vec) if mat_edge else None, save(mat) if vec_edge else None)
+    _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
+    """addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(addmv_out, input, mat, vec, out):
+        return call(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "addmv", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "addmv", "alpha")
+    try:
+        input_array = input._array
+        mat_array = mat._array
+        vec_array = vec._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
+    refuse_grad("addmv", input, mat, vec, out)
+    set_array(out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array))
+    mark_written(out)
+    return out
+
+
+_addbmm_kernels = kernel_table("addbmm")
+
+
+def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
+    """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    if more:
+        return old_call(addbmm, (addbmm,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha, "out": out})
+    if state.interceptors and intercepts(addbmm, input, batch1, batch2):
+        return call(addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+    if out is not None:
+        return addbmm_out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "addbmm", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "addbmm", "alpha")
+    try:
+        input_array = input._array
+        batch1_array = batch1._array
+        batch2_array = batch2._array
+    except AttributeError:
+        return raise_bad_argument(addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+    node = None
+    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        input_edge = input._edge or edge_of(input)
+        batch1_edge = batch1._edge or edge_of(batch1)
+        batch2_edge = batch2._edge or edge_of(batch2)
+        if input_edge or batch1_edge or batch2_edge:
+            node = nodes.AddbmmBackward0((input_edge, batch1_edge, batch2_edge))
+            node.beta = beta
+            node.alpha = alpha
+            node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
+    return wrap(_addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
+
+
+def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
+    """addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    if more:
+        return old_call(addbmm_, (addbmm_,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha})
+    if state.interceptors and intercepts(addbmm_, input, batch1, batch2):
+        return call(addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "addbmm_", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "addbmm_", "alpha")
+    try:
+        input_array = input._array
+        batch1_array = batch1._array
+        batch2_array = batch2._array
+    except AttributeError:
+        return raise_bad_argument(addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
+    node = None
+    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        input_edge = input._edge or edge_of(input)
+        batch1_edge = batch1._edge or edge_of(batch1)
+        batch2_edge = batch2._edge or edge_of(batch2)
+        if input_edge or batch1_edge or batch2_edge:
+            check_inplace(input)
+            node = nodes.AddbmmBackward0((input_edge, batch1_edge, batch2_edge))
+            node.beta = beta
+            node.alpha = alpha
+            node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
+    _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
+    """addbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(addbmm_out, input, batch1, batch2, out):
+        return call(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "addbmm", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "addbmm", "alpha")
+    try:
+        input_array = input._array
+        batch1_array = batch1._array
+        batch2_array = batch2._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
+    refuse_grad("addbmm", input, batch1, batch2, out)
+    set_array(
+        out, _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
+    """addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    if state.interceptors and intercepts(addr, input, vec1, vec2):
+        return call(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if out is not None:
+        return addr_out(input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if not isinstance(vec1, Tensor):
+        return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if not isinstance(vec2, Tensor):
+        return raise_bad_argument(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "addr", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "addr", "alpha")
+    return composite.addr(input, vec1, vec2, beta=beta, alpha=alpha)
+
+
+def addr_(input, vec1, vec2, *, beta=1, alpha=1):
+    """addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(addr_, input, vec1, vec2):
+        return call(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
+    if not isinstance(vec1, Tensor):
+        return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
+    if not isinstance(vec2, Tensor):
+        return raise_bad_argument(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "addr_", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "addr_", "alpha")
+    return composite.addr_(input, vec1, vec2, beta=beta, alpha=alpha)
+
+
+def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
+    """addr.out(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(addr_out, input, vec1, vec2, out):
+        return call(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if not isinstance(vec1, Tensor):
+        return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if not isinstance(vec2, Tensor):
+        return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "addr", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "addr", "alpha")
+    refuse_grad("addr", input, vec1, vec2, out)
+    return write_out(out, composite.addr(input, vec1, vec2, beta=beta, alpha=alpha))
+
+
+def vdot(input, other, *, out=None):
+    """vdot(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(vdot, input, other):
+        return call(vdot, input, other, out=out)
+    if out is not None:
+        return vdot_out(input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(vdot, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(vdot, input, other, out=out)
+    return composite.vdot(input, other)
+
+
+def vdot_out(input, other, *, out):
+    """vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(vdot_out, input, other, out):
+        return call(vdot_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(vdot_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(vdot_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(vdot_out, input, other, out=out)
+    refuse_grad("vdot", input, other, out)
+    return composite.vdot_out(input, other, out=out)
 
 
 def linear(input, weight, bias=None, *, out=None):
@@ -566,3 +856,1835 @@ def trace(input):
     if not isinstance(input, Tensor):
         return raise_bad_argument(trace, input)
     return composite.trace(input)
+
+
+_linalg_inv_ex_kernels = kernel_table("linalg_inv_ex")
+
+
+def linalg_inv_ex(A, *, check_errors=False, out=None):
+    """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
+    if state.interceptors and intercepts(linalg_inv_ex, A):
+        return call(linalg_inv_ex, A, check_errors=check_errors, out=out)
+    if out is not None:
+        return linalg_inv_ex_out(A, check_errors=check_errors, out=out)
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
+    try:
+        A_array = A._array
+    except AttributeError:
+        return raise_bad_argument(linalg_inv_ex, A, check_errors=check_errors, out=out)
+    node = None
+    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+        node = nodes.LinalgInvExBackward0((edge,))
+    inverse_array, info_array = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors)
+    inverse = wrap(inverse_array, node)
+    info = wrap(info_array)
+    if node is not None:
+        node.kept = (save_output(node, inverse),)
+    return return_types.linalg_inv_ex((inverse, info))
+
+
+def linalg_inv_ex_out(A, *, check_errors=False, out):
+    """linalg_inv_ex.inverse(Tensor A, *, bool check_errors=False, Tensor(a!) inverse, Tensor(b!) info) -> (Tensor(a!) inverse, Tensor(b!) info)"""
+    if state.interceptors and intercepts(linalg_inv_ex_out, A, out):
+        return call(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
+    try:
+        A_array = A._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
+    refuse_grad("linalg_inv_ex", A, *out)
+    arrays = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.linalg_inv_ex(out)
+
+
+def linalg_inv(A, *, out=None):
+    """linalg_inv(Tensor A) -> Tensor"""
+    if state.interceptors and intercepts(linalg_inv, A):
+        return call(linalg_inv, A, out=out)
+    if out is not None:
+        return linalg_inv_out(A, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_inv, A, out=out)
+    return composite.linalg_inv(A)
+
+
+def linalg_inv_out(A, *, out):
+    """linalg_inv.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_inv_out, A, out):
+        return call(linalg_inv_out, A, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_inv_out, A, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_inv_out, A, out=out)
+    refuse_grad("linalg_inv", A, out)
+    return composite.linalg_inv_out(A, out=out)
+
+
+def inverse(input, *, out=None):
+    """inverse(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(inverse, input):
+        return call(inverse, input, out=out)
+    if out is not None:
+        return inverse_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(inverse, input, out=out)
+    return composite.inverse(input)
+
+
+def inverse_out(input, *, out):
+    """inverse.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(inverse_out, input, out):
+        return call(inverse_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(inverse_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(inverse_out, input, out=out)
+    refuse_grad("inverse", input, out)
+    return composite.inverse_out(input, out=out)
+
+
+__linalg_det_kernels = kernel_table("_linalg_det")
+
+
+def _linalg_det(A, *, out=None):
+    """_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
+    if state.interceptors and intercepts(_linalg_det, A):
+        return call(_linalg_det, A, out=out)
+    if out is not None:
+        return _linalg_det_out(A, out=out)
+    try:
+        A_array = A._array
+    except AttributeError:
+        return raise_bad_argument(_linalg_det, A, out=out)
+    node = None
+    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+        node = nodes.LinalgDetBackward0((edge,))
+        node.kept = (save(A),)
+    result_array, LU_array, pivots_array = __linalg_det_kernels[type(A_array)](A_array)
+    result = wrap(result_array, node)
+    LU = wrap(LU_array)
+    pivots = wrap(pivots_array)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return return_types._linalg_det((result, LU, pivots))
+
+
+def _linalg_det_out(A, *, out):
+    """_linalg_det.result(Tensor A, *, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots)"""
+    if state.interceptors and intercepts(_linalg_det_out, A, out):
+        return call(_linalg_det_out, A, out=out)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(_linalg_det_out, A, out=out)
+    try:
+        A_array = A._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(_linalg_det_out, A, out=out)
+    refuse_grad("_linalg_det", A, *out)
+    arrays = __linalg_det_kernels[type(A_array)](A_array, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types._linalg_det(out)
+
+
+def linalg_det(A, *, out=None):
+    """linalg_det(Tensor A) -> Tensor"""
+    if state.interceptors and intercepts(linalg_det, A):
+        return call(linalg_det, A, out=out)
+    if out is not None:
+        return linalg_det_out(A, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_det, A, out=out)
+    return composite.linalg_det(A)
+
+
+def linalg_det_out(A, *, out):
+    """linalg_det.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_det_out, A, out):
+        return call(linalg_det_out, A, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_det_out, A, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_det_out, A, out=out)
+    refuse_grad("linalg_det", A, out)
+    return composite.linalg_det_out(A, out=out)
+
+
+def det(input):
+    """det(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(det, input):
+        return call(det, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(det, input)
+    return composite.det(input)
+
+
+__linalg_slogdet_kernels = kernel_table("_linalg_slogdet")
+
+
+def _linalg_slogdet(A, *, out=None):
+    """_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"""
+    if state.interceptors and intercepts(_linalg_slogdet, A):
+        return call(_linalg_slogdet, A, out=out)
+    if out is not None:
+        return _linalg_slogdet_out(A, out=out)
+    try:
+        A_array = A._array
+    except AttributeError:
+        return raise_bad_argument(_linalg_slogdet, A, out=out)
+    node = None
+    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+        node = nodes.LinalgSlogdetBackward0((edge,))
+        node.kept = (save(A),)
+    sign_array, logabsdet_array, LU_array, pivots_array = __linalg_slogdet_kernels[type(A_array)](A_array)
+    sign = wrap_output(sign_array, node, 0)
+    logabsdet = wrap_output(logabsdet_array, node, 1)
+    LU = wrap(LU_array)
+    pivots = wrap(pivots_array)
+    if node is not None:
+        node.kept += (save_output(node, sign),)
+    return return_types._linalg_slogdet((sign, logabsdet, LU, pivots))
+
+
+def _linalg_slogdet_out(A, *, out):
+    """_linalg_slogdet.sign(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots) -> (Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots)"""
+    if state.interceptors and intercepts(_linalg_slogdet_out, A, out):
+        return call(_linalg_slogdet_out, A, out=out)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(_linalg_slogdet_out, A, out=out)
+    try:
+        A_array = A._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(_linalg_slogdet_out, A, out=out)
+    refuse_grad("_linalg_slogdet", A, *out)
+    arrays = __linalg_slogdet_kernels[type(A_array)](A_array, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types._linalg_slogdet(out)
+
+
+def linalg_slogdet(A, *, out=None):
+    """linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)"""
+    if state.interceptors and intercepts(linalg_slogdet, A):
+        return call(linalg_slogdet, A, out=out)
+    if out is not None:
+        return linalg_slogdet_out(A, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_slogdet, A, out=out)
+    return return_types.linalg_slogdet(composite.linalg_slogdet(A))
+
+
+def linalg_slogdet_out(A, *, out):
+    """linalg_slogdet.out(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!) logabsdet)"""
+    if state.interceptors and intercepts(linalg_slogdet_out, A, out):
+        return call(linalg_slogdet_out, A, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_slogdet_out, A, out=out)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_slogdet_out, A, out=out)
+    refuse_grad("linalg_slogdet", A, *out)
+    return return_types.linalg_slogdet(write_out(out, composite.linalg_slogdet(A)))
+
+
+def slogdet(input, *, out=None):
+    """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"""
+    if state.interceptors and intercepts(slogdet, input):
+        return call(slogdet, input, out=out)
+    if out is not None:
+        return slogdet_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(slogdet, input, out=out)
+    return return_types.slogdet(composite.slogdet(input))
+
+
+def slogdet_out(input, *, out):
+    """slogdet.out(Tensor self, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!) logabsdet)"""
+    if state.interceptors and intercepts(slogdet_out, input, out):
+        return call(slogdet_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(slogdet_out, input, out=out)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(slogdet_out, input, out=out)
+    refuse_grad("slogdet", input, *out)
+    return return_types.slogdet(write_out(out, composite.slogdet(input)))
+
+
+def logdet(input):
+    """logdet(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(logdet, input):
+        return call(logdet, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(logdet, input)
+    return composite.logdet(input)
+
+
+__linalg_solve_ex_kernels = kernel_table("_linalg_solve_ex")
+
+
+def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
+    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
+    if state.interceptors and intercepts(_linalg_solve_ex, A, B):
+        return call(_linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+    if out is not None:
+        return _linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
+    if left and left is not True:
+        left = bool_of(left, "_linalg_solve_ex", "left")
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
+    try:
+        A_array = A._array
+        B_array = B._array
+    except AttributeError:
+        return raise_bad_argument(_linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+    node = None
+    if (A._edge is not None or B._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        A_edge = A._edge or edge_of(A)
+        B_edge = B._edge or edge_of(B)
+        if A_edge or B_edge:
+            node = nodes.LinalgSolveExBackward0((A_edge, B_edge))
+            node.left = left
+            node.kept = (save(A), save(B))
+    result_array, LU_array, pivots_array, info_array = __linalg_solve_ex_kernels[type(A_array)](
+        A_array, B_array, left, check_errors
+    )
+    result = wrap(result_array, node)
+    LU = wrap(LU_array)
+    pivots = wrap(pivots_array)
+    info = wrap(info_array)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return return_types._linalg_solve_ex((result, LU, pivots, info))
+
+
+def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
+    """_linalg_solve_ex.result(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info)"""
+    if state.interceptors and intercepts(_linalg_solve_ex_out, A, B, out):
+        return call(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    if left and left is not True:
+        left = bool_of(left, "_linalg_solve_ex", "left")
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    try:
+        A_array = A._array
+        B_array = B._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    refuse_grad("_linalg_solve_ex", A, B, *out)
+    arrays = __linalg_solve_ex_kernels[type(A_array)](A_array, B_array, left, check_errors, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types._linalg_solve_ex(out)
+
+
+def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
+    """linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)"""
+    if state.interceptors and intercepts(linalg_solve_ex, A, B):
+        return call(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+    if out is not None:
+        return linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+    if not isinstance(B, Tensor):
+        return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
+    if left and left is not True:
+        left = bool_of(left, "linalg_solve_ex", "left")
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
+    return return_types.linalg_solve_ex(composite.linalg_solve_ex(A, B, left=left, check_errors=check_errors))
+
+
+def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
+    """linalg_solve_ex.out(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) info) -> (Tensor(a!) result, Tensor(b!) info)"""
+    if state.interceptors and intercepts(linalg_solve_ex_out, A, B, out):
+        return call(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    if not isinstance(B, Tensor):
+        return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    if left and left is not True:
+        left = bool_of(left, "linalg_solve_ex", "left")
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
+    refuse_grad("linalg_solve_ex", A, B, *out)
+    return return_types.linalg_solve_ex(
+        write_out(out, composite.linalg_solve_ex(A, B, left=left, check_errors=check_errors))
+    )
+
+
+def linalg_solve(A, B, *, left=True, out=None):
+    """linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor"""
+    if state.interceptors and intercepts(linalg_solve, A, B):
+        return call(linalg_solve, A, B, left=left, out=out)
+    if out is not None:
+        return linalg_solve_out(A, B, left=left, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
+    if not isinstance(B, Tensor):
+        return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
+    if left and left is not True:
+        left = bool_of(left, "linalg_solve", "left")
+    return composite.linalg_solve(A, B, left=left)
+
+
+def linalg_solve_out(A, B, *, left=True, out):
+    """linalg_solve.out(Tensor A, Tensor B, *, bool left=True, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_solve_out, A, B, out):
+        return call(linalg_solve_out, A, B, left=left, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
+    if not isinstance(B, Tensor):
+        return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
+    if left and left is not True:
+        left = bool_of(left, "linalg_solve", "left")
+    refuse_grad("linalg_solve", A, B, out)
+    return composite.linalg_solve_out(A, B, left=left, out=out)
+
+
+_linalg_lu_factor_ex_kernels = kernel_table("linalg_lu_factor_ex")
+
+
+def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
+    """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
+    if state.interceptors and intercepts(linalg_lu_factor_ex, A):
+        return call(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
+    if out is not None:
+        return linalg_lu_factor_ex_out(A, pivot=pivot, check_errors=check_errors, out=out)
+    if pivot and pivot is not True:
+        pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
+    try:
+        A_array = A._array
+    except AttributeError:
+        return raise_bad_argument(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
+    node = None
+    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+        node = nodes.LinalgLuFactorExBackward0((edge,))
+        node.kept = (save(A),)
+    LU_array, pivots_array, info_array = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors)
+    LU = wrap(LU_array, node)
+    pivots = wrap(pivots_array)
+    info = wrap(info_array)
+    if node is not None:
+        node.kept += (save_output(node, LU),)
+    return return_types.linalg_lu_factor_ex((LU, pivots, info))
+
+
+def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
+    """linalg_lu_factor_ex.out(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info)"""
+    if state.interceptors and intercepts(linalg_lu_factor_ex_out, A, out):
+        return call(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
+    if pivot and pivot is not True:
+        pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
+    try:
+        A_array = A._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
+    refuse_grad("linalg_lu_factor_ex", A, *out)
+    arrays = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.linalg_lu_factor_ex(out)
+
+
+def linalg_lu_factor(A, *, pivot=True, out=None):
+    """linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)"""
+    if state.interceptors and intercepts(linalg_lu_factor, A):
+        return call(linalg_lu_factor, A, pivot=pivot, out=out)
+    if out is not None:
+        return linalg_lu_factor_out(A, pivot=pivot, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_lu_factor, A, pivot=pivot, out=out)
+    if pivot and pivot is not True:
+        pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
+    return return_types.linalg_lu_factor(composite.linalg_lu_factor(A, pivot=pivot))
+
+
+def linalg_lu_factor_out(A, *, pivot=True, out):
+    """linalg_lu_factor.out(Tensor A, *, bool pivot=True, Tensor(a!) LU, Tensor(b!) pivots) -> (Tensor(a!) LU, Tensor(b!) pivots)"""
+    if state.interceptors and intercepts(linalg_lu_factor_out, A, out):
+        return call(linalg_lu_factor_out, A, pivot=pivot, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
+    if pivot and pivot is not True:
+        pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
+    refuse_grad("linalg_lu_factor", A, *out)
+    return return_types.linalg_lu_factor(write_out(out, composite.linalg_lu_factor(A, pivot=pivot)))
+
+
+_linalg_lu_kernels = kernel_table("linalg_lu")
+
+
+def linalg_lu(A, *, pivot=True, out=None):
+    """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
+    if state.interceptors and intercepts(linalg_lu, A):
+        return call(linalg_lu, A, pivot=pivot, out=out)
+    if out is not None:
+        return linalg_lu_out(A, pivot=pivot, out=out)
+    if pivot and pivot is not True:
+        pivot = bool_of(pivot, "linalg_lu", "pivot")
+    try:
+        A_array = A._array
+    except AttributeError:
+        return raise_bad_argument(linalg_lu, A, pivot=pivot, out=out)
+    node = None
+    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+        node = nodes.LinalgLuBackward0((edge,))
+    P_array, L_array, U_array = _linalg_lu_kernels[type(A_array)](A_array, pivot)
+    P = wrap(P_array)
+    L = wrap_output(L_array, node, 0)
+    U = wrap_output(U_array, node, 1)
+    if node is not None:
+        node.kept = (save(P), save_output(node, L), save_output(node, U))
+    return return_types.linalg_lu((P, L, U))
+
+
+def linalg_lu_out(A, *, pivot=True, out):
+    """linalg_lu.out(Tensor A, *, bool pivot=True, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
+    if state.interceptors and intercepts(linalg_lu_out, A, out):
+        return call(linalg_lu_out, A, pivot=pivot, out=out)
+    if pivot and pivot is not True:
+        pivot = bool_of(pivot, "linalg_lu", "pivot")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
+    try:
+        A_array = A._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
+    refuse_grad("linalg_lu", A, *out)
+    arrays = _linalg_lu_kernels[type(A_array)](A_array, pivot, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.linalg_lu(out)
+
+
+_linalg_solve_triangular_kernels = kernel_table("linalg_solve_triangular")
+
+
+def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
+    """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_solve_triangular, input, B):
+        return call(linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
+    if out is not None:
+        return linalg_solve_triangular_out(input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "linalg_solve_triangular", "upper")
+    if left and left is not True:
+        left = bool_of(left, "linalg_solve_triangular", "left")
+    if unitriangular and unitriangular is not True:
+        unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
+    try:
+        input_array = input._array
+        B_array = B._array
+    except AttributeError:
+        return raise_bad_argument(
+            linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
+        )
+    node = None
+    if (input._edge is not None or B._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        B_edge = B._edge or edge_of(B)
+        if input_edge or B_edge:
+            node = nodes.LinalgSolveTriangularBackward0((input_edge, B_edge))
+            node.upper = upper
+            node.left = left
+            node.unitriangular = unitriangular
+            node.kept = (save(input),)
+    result = wrap(
+        _linalg_solve_triangular_kernels[type(input_array)](input_array, B_array, upper, left, unitriangular), node
+    )
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=False, out):
+    """linalg_solve_triangular.out(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_solve_triangular_out, input, B, out):
+        return call(linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "linalg_solve_triangular", "upper")
+    if left and left is not True:
+        left = bool_of(left, "linalg_solve_triangular", "left")
+    if unitriangular and unitriangular is not True:
+        unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
+    try:
+        input_array = input._array
+        B_array = B._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
+        )
+    refuse_grad("linalg_solve_triangular", input, B, out)
+    set_array(
+        out,
+        _linalg_solve_triangular_kernels[type(input_array)](
+            input_array, B_array, upper, left, unitriangular, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False):
+    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
+    if state.interceptors and intercepts(triangular_solve, input, A):
+        return call(triangular_solve, input, A, upper, transpose, unitriangular)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular)
+    if upper and upper is not True:
+        upper = bool_of(upper, "triangular_solve", "upper", 3)
+    if transpose and transpose is not True:
+        transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
+    if unitriangular and unitriangular is not True:
+        unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
+    return return_types.triangular_solve(composite.triangular_solve(input, A, upper, transpose, unitriangular))
+
+
+_linalg_cholesky_ex_kernels = kernel_table("linalg_cholesky_ex")
+
+
+def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
+    """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
+    if state.interceptors and intercepts(linalg_cholesky_ex, input):
+        return call(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
+    if out is not None:
+        return linalg_cholesky_ex_out(input, upper=upper, check_errors=check_errors, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "linalg_cholesky_ex", "upper")
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.LinalgCholeskyExBackward0((edge,))
+        node.upper = upper
+    L_array, info_array = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors)
+    L = wrap(L_array, node)
+    info = wrap(info_array)
+    if node is not None:
+        node.kept = (save_output(node, L),)
+    return return_types.linalg_cholesky_ex((L, info))
+
+
+def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
+    """linalg_cholesky_ex.L(Tensor self, *, bool upper=False, bool check_errors=False, Tensor(a!) L, Tensor(b!) info) -> (Tensor(a!) L, Tensor(b!) info)"""
+    if state.interceptors and intercepts(linalg_cholesky_ex_out, input, out):
+        return call(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "linalg_cholesky_ex", "upper")
+    if check_errors and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
+    refuse_grad("linalg_cholesky_ex", input, *out)
+    arrays = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.linalg_cholesky_ex(out)
+
+
+def linalg_cholesky(input, *, upper=False, out=None):
+    """linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_cholesky, input):
+        return call(linalg_cholesky, input, upper=upper, out=out)
+    if out is not None:
+        return linalg_cholesky_out(input, upper=upper, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_cholesky, input, upper=upper, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "linalg_cholesky", "upper")
+    return composite.linalg_cholesky(input, upper=upper)
+
+
+def linalg_cholesky_out(input, *, upper=False, out):
+    """linalg_cholesky.out(Tensor self, *, bool upper=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_cholesky_out, input, out):
+        return call(linalg_cholesky_out, input, upper=upper, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "linalg_cholesky", "upper")
+    refuse_grad("linalg_cholesky", input, out)
+    return composite.linalg_cholesky_out(input, upper=upper, out=out)
+
+
+def cholesky(input, upper=False):
+    """cholesky(Tensor self, bool upper=False) -> Tensor"""
+    if state.interceptors and intercepts(cholesky, input):
+        return call(cholesky, input, upper)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cholesky, input, upper)
+    if upper and upper is not True:
+        upper = bool_of(upper, "cholesky", "upper", 2)
+    return composite.cholesky(input, upper)
+
+
+def cholesky_solve(input, input2, upper=False):
+    """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"""
+    if state.interceptors and intercepts(cholesky_solve, input, input2):
+        return call(cholesky_solve, input, input2, upper)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cholesky_solve, input, input2, upper)
+    if not isinstance(input2, Tensor):
+        return raise_bad_argument(cholesky_solve, input, input2, upper)
+    if upper and upper is not True:
+        upper = bool_of(upper, "cholesky_solve", "upper", 3)
+    return composite.cholesky_solve(input, input2, upper)
+
+
+def cholesky_inverse(input, upper=False):
+    """cholesky_inverse(Tensor self, bool upper=False) -> Tensor"""
+    if state.interceptors and intercepts(cholesky_inverse, input):
+        return call(cholesky_inverse, input, upper)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cholesky_inverse, input, upper)
+    if upper and upper is not True:
+        upper = bool_of(upper, "cholesky_inverse", "upper", 2)
+    return composite.cholesky_inverse(input, upper)
+
+
+_linalg_qr_kernels = kernel_table("linalg_qr")
+
+
+def linalg_qr(A, mode="reduced", *, out=None):
+    """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
+    if state.interceptors and intercepts(linalg_qr, A):
+        return call(linalg_qr, A, mode, out=out)
+    if out is not None:
+        return linalg_qr_out(A, mode, out=out)
+    try:
+        A_array = A._array
+    except AttributeError:
+        return raise_bad_argument(linalg_qr, A, mode, out=out)
+    node = None
+    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+        node = nodes.LinalgQrBackward0((edge,))
+        node.mode = mode
+    Q_array, R_array = _linalg_qr_kernels[type(A_array)](A_array, mode)
+    Q = wrap_output(Q_array, node, 0)
+    R = wrap_output(R_array, node, 1)
+    if node is not None:
+        node.kept = (save_output(node, Q), save_output(node, R))
+    return return_types.linalg_qr((Q, R))
+
+
+def linalg_qr_out(A, mode="reduced", *, out):
+    """linalg_qr.out(Tensor A, str mode='reduced', *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
+    if state.interceptors and intercepts(linalg_qr_out, A, out):
+        return call(linalg_qr_out, A, mode, out=out)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_qr_out, A, mode, out=out)
+    try:
+        A_array = A._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(linalg_qr_out, A, mode, out=out)
+    refuse_grad("linalg_qr", A, *out)
+    arrays = _linalg_qr_kernels[type(A_array)](A_array, mode, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.linalg_qr(out)
+
+
+def qr(input, some=True, *, out=None):
+    """qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)"""
+    if state.interceptors and intercepts(qr, input):
+        return call(qr, input, some, out=out)
+    if out is not None:
+        return qr_out(input, some, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(qr, input, some, out=out)
+    if some and some is not True:
+        some = bool_of(some, "qr", "some", 2)
+    return return_types.qr(composite.qr(input, some))
+
+
+def qr_out(input, some=True, *, out):
+    """qr.Q(Tensor self, bool some=True, *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
+    if state.interceptors and intercepts(qr_out, input, out):
+        return call(qr_out, input, some, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(qr_out, input, some, out=out)
+    if some and some is not True:
+        some = bool_of(some, "qr", "some", 2)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(qr_out, input, some, out=out)
+    refuse_grad("qr", input, *out)
+    return return_types.qr(write_out(out, composite.qr(input, some)))
+
+
+__linalg_svd_kernels = kernel_table("_linalg_svd")
+
+
+def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=None):
+    """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+    if state.interceptors and intercepts(_linalg_svd, A):
+        return call(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
+    if out is not None:
+        return _linalg_svd_out(A, full_matrices, compute_uv, driver=driver, out=out)
+    if full_matrices and full_matrices is not True:
+        full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
+    if compute_uv and compute_uv is not True:
+        compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
+    try:
+        A_array = A._array
+    except AttributeError:
+        return raise_bad_argument(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
+    node = None
+    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+        node = nodes.LinalgSvdBackward0((edge,))
+    U_array, S_array, Vh_array = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver)
+    U = wrap_output(U_array, node, 0)
+    S = wrap_output(S_array, node, 1)
+    Vh = wrap_output(Vh_array, node, 2)
+    if node is not None:
+        node.kept = (save_output(node, U), save_output(node, S), save_output(node, Vh))
+    return return_types._linalg_svd((U, S, Vh))
+
+
+def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out):
+    """_linalg_svd.U(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
+    if state.interceptors and intercepts(_linalg_svd_out, A, out):
+        return call(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
+    if full_matrices and full_matrices is not True:
+        full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
+    if compute_uv and compute_uv is not True:
+        compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
+    try:
+        A_array = A._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
+    refuse_grad("_linalg_svd", A, *out)
+    arrays = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types._linalg_svd(out)
+
+
+def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
+    """linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+    if state.interceptors and intercepts(linalg_svd, A):
+        return call(linalg_svd, A, full_matrices, driver=driver, out=out)
+    if out is not None:
+        return linalg_svd_out(A, full_matrices, driver=driver, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_svd, A, full_matrices, driver=driver, out=out)
+    if full_matrices and full_matrices is not True:
+        full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
+    return return_types.linalg_svd(composite.linalg_svd(A, full_matrices, driver=driver))
+
+
+def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
+    """linalg_svd.U(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
+    if state.interceptors and intercepts(linalg_svd_out, A, out):
+        return call(linalg_svd_out, A, full_matrices, driver=driver, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
+    if full_matrices and full_matrices is not True:
+        full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
+    refuse_grad("linalg_svd", A, *out)
+    return return_types.linalg_svd(write_out(out, composite.linalg_svd(A, full_matrices, driver=driver)))
+
+
+def linalg_svdvals(A, *, driver=None, out=None):
+    """linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor"""
+    if state.interceptors and intercepts(linalg_svdvals, A):
+        return call(linalg_svdvals, A, driver=driver, out=out)
+    if out is not None:
+        return linalg_svdvals_out(A, driver=driver, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_svdvals, A, driver=driver, out=out)
+    return composite.linalg_svdvals(A, driver=driver)
+
+
+def linalg_svdvals_out(A, *, driver=None, out):
+    """linalg_svdvals.out(Tensor A, *, str? driver=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_svdvals_out, A, out):
+        return call(linalg_svdvals_out, A, driver=driver, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
+    refuse_grad("linalg_svdvals", A, out)
+    return composite.linalg_svdvals_out(A, driver=driver, out=out)
+
+
+def svd(input, some=True, compute_uv=True, *, out=None):
+    """svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"""
+    if state.interceptors and intercepts(svd, input):
+        return call(svd, input, some, compute_uv, out=out)
+    if out is not None:
+        return svd_out(input, some, compute_uv, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(svd, input, some, compute_uv, out=out)
+    if some and some is not True:
+        some = bool_of(some, "svd", "some", 2)
+    if compute_uv and compute_uv is not True:
+        compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
+    return return_types.svd(composite.svd(input, some, compute_uv))
+
+
+def svd_out(input, some=True, compute_uv=True, *, out):
+    """svd.U(Tensor self, bool some=True, bool compute_uv=True, *, Tensor(a!) U, Tensor(b!) S, Tensor(c!) V) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) V)"""
+    if state.interceptors and intercepts(svd_out, input, out):
+        return call(svd_out, input, some, compute_uv, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
+    if some and some is not True:
+        some = bool_of(some, "svd", "some", 2)
+    if compute_uv and compute_uv is not True:
+        compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
+    refuse_grad("svd", input, *out)
+    return return_types.svd(write_out(out, composite.svd(input, some, compute_uv)))
+
+
+__linalg_eigh_kernels = kernel_table("_linalg_eigh")
+
+
+def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
+    """_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    if state.interceptors and intercepts(_linalg_eigh, A):
+        return call(_linalg_eigh, A, UPLO, compute_v, out=out)
+    if out is not None:
+        return _linalg_eigh_out(A, UPLO, compute_v, out=out)
+    if compute_v and compute_v is not True:
+        compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
+    try:
+        A_array = A._array
+    except AttributeError:
+        return raise_bad_argument(_linalg_eigh, A, UPLO, compute_v, out=out)
+    node = None
+    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+        node = nodes.LinalgEighBackward0((edge,))
+    eigenvalues_array, eigenvectors_array = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v)
+    eigenvalues = wrap_output(eigenvalues_array, node, 0)
+    eigenvectors = wrap_output(eigenvectors_array, node, 1)
+    if node is not None:
+        node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
+    return return_types._linalg_eigh((eigenvalues, eigenvectors))
+
+
+def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
+    """_linalg_eigh.eigenvalues(Tensor A, str UPLO="L", bool compute_v=True, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
+    if state.interceptors and intercepts(_linalg_eigh_out, A, out):
+        return call(_linalg_eigh_out, A, UPLO, compute_v, out=out)
+    if compute_v and compute_v is not True:
+        compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
+    try:
+        A_array = A._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
+    refuse_grad("_linalg_eigh", A, *out)
+    arrays = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types._linalg_eigh(out)
+
+
+def linalg_eigh(input, UPLO="L", *, out=None):
+    """linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    if state.interceptors and intercepts(linalg_eigh, input):
+        return call(linalg_eigh, input, UPLO, out=out)
+    if out is not None:
+        return linalg_eigh_out(input, UPLO, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_eigh, input, UPLO, out=out)
+    return return_types.linalg_eigh(composite.linalg_eigh(input, UPLO))
+
+
+def linalg_eigh_out(input, UPLO="L", *, out):
+    """linalg_eigh.eigvals(Tensor self, str UPLO="L", *, Tensor(a!) eigvals, Tensor(b!) eigvecs) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
+    if state.interceptors and intercepts(linalg_eigh_out, input, out):
+        return call(linalg_eigh_out, input, UPLO, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
+    refuse_grad("linalg_eigh", input, *out)
+    return return_types.linalg_eigh(write_out(out, composite.linalg_eigh(input, UPLO)))
+
+
+def linalg_eigvalsh(input, UPLO="L", *, out=None):
+    """linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor"""
+    if state.interceptors and intercepts(linalg_eigvalsh, input):
+        return call(linalg_eigvalsh, input, UPLO, out=out)
+    if out is not None:
+        return linalg_eigvalsh_out(input, UPLO, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_eigvalsh, input, UPLO, out=out)
+    return composite.linalg_eigvalsh(input, UPLO)
+
+
+def linalg_eigvalsh_out(input, UPLO="L", *, out):
+    """linalg_eigvalsh.out(Tensor self, str UPLO="L", *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_eigvalsh_out, input, out):
+        return call(linalg_eigvalsh_out, input, UPLO, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
+    refuse_grad("linalg_eigvalsh", input, out)
+    return composite.linalg_eigvalsh_out(input, UPLO, out=out)
+
+
+_linalg_eig_kernels = kernel_table("linalg_eig")
+
+
+def linalg_eig(input, *, out=None):
+    """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    if state.interceptors and intercepts(linalg_eig, input):
+        return call(linalg_eig, input, out=out)
+    if out is not None:
+        return linalg_eig_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(linalg_eig, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.LinalgEigBackward0((edge,))
+        node.kept = (save(input),)
+    eigenvalues_array, eigenvectors_array = _linalg_eig_kernels[type(input_array)](input_array)
+    eigenvalues = wrap_output(eigenvalues_array, node, 0)
+    eigenvectors = wrap_output(eigenvectors_array, node, 1)
+    if node is not None:
+        node.kept += (save_output(node, eigenvalues), save_output(node, eigenvectors))
+    return return_types.linalg_eig((eigenvalues, eigenvectors))
+
+
+def linalg_eig_out(input, *, out):
+    """linalg_eig.out(Tensor self, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
+    if state.interceptors and intercepts(linalg_eig_out, input, out):
+        return call(linalg_eig_out, input, out=out)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_eig_out, input, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(linalg_eig_out, input, out=out)
+    refuse_grad("linalg_eig", input, *out)
+    arrays = _linalg_eig_kernels[type(input_array)](input_array, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.linalg_eig(out)
+
+
+def linalg_eigvals(input, *, out=None):
+    """linalg_eigvals(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(linalg_eigvals, input):
+        return call(linalg_eigvals, input, out=out)
+    if out is not None:
+        return linalg_eigvals_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_eigvals, input, out=out)
+    return composite.linalg_eigvals(input)
+
+
+def linalg_eigvals_out(input, *, out):
+    """linalg_eigvals.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_eigvals_out, input, out):
+        return call(linalg_eigvals_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_eigvals_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_eigvals_out, input, out=out)
+    refuse_grad("linalg_eigvals", input, out)
+    return write_out(out, composite.linalg_eigvals(input))
+
+
+_linalg_matrix_exp_kernels = kernel_table("linalg_matrix_exp")
+
+
+def linalg_matrix_exp(input):
+    """linalg_matrix_exp(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(linalg_matrix_exp, input):
+        return call(linalg_matrix_exp, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(linalg_matrix_exp, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.LinalgMatrixExpBackward0((edge,))
+        node.kept = (save(input),)
+    return wrap(_linalg_matrix_exp_kernels[type(input_array)](input_array), node)
+
+
+def matrix_exp(input):
+    """matrix_exp(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(matrix_exp, input):
+        return call(matrix_exp, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(matrix_exp, input)
+    return composite.matrix_exp(input)
+
+
+def linalg_matrix_power(input, n):
+    """linalg_matrix_power(Tensor self, int n) -> Tensor"""
+    if state.interceptors and intercepts(linalg_matrix_power, input):
+        return call(linalg_matrix_power, input, n)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_power, input, n)
+    if type(n) is not int:
+        n = int_of(n, "linalg_matrix_power", "n", 2)
+    return composite.matrix_power(input, n)
+
+
+def linalg_matmul(input, other, *, out=None):
+    """linalg_matmul(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(linalg_matmul, input, other):
+        return call(linalg_matmul, input, other, out=out)
+    if out is not None:
+        return linalg_matmul_out(input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matmul, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(linalg_matmul, input, other, out=out)
+    return composite.matmul(input, other)
+
+
+def linalg_matmul_out(input, other, *, out):
+    """linalg_matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_matmul_out, input, other, out):
+        return call(linalg_matmul_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matmul_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(linalg_matmul_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_matmul_out, input, other, out=out)
+    refuse_grad("linalg_matmul", input, other, out)
+    return composite.matmul_out(input, other, out=out)
+
+
+def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    """linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)"""
+    if state.interceptors and intercepts(linalg_diagonal, A):
+        return call(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
+    if type(offset) is not int:
+        offset = int_of(offset, "linalg_diagonal", "offset")
+    if type(dim1) is not int:
+        dim1 = int_of(dim1, "linalg_diagonal", "dim1")
+    if type(dim2) is not int:
+        dim2 = int_of(dim2, "linalg_diagonal", "dim2")
+    return composite.linalg_diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
+
+
+def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None):
+    """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    if state.interceptors and intercepts(linalg_matrix_norm_default, input):
+        return call(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype)
+    if type(ord) is not int and type(ord) is not float:
+        ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
+    if type(dim) is not tuple:
+        dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    return composite.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
+
+
+def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+    """linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    if state.interceptors and intercepts(linalg_matrix_norm_str_ord, input):
+        return call(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype)
+    if type(dim) is not tuple:
+        dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    return composite.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
+
+
+def linalg_matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, axis=None, keepdims=None):
+    """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+    linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    try:
+        if as_operand(ord) is not None:
+            return linalg_matrix_norm_default(input, ord, dim, keepdim, dtype=dtype)
+        if isinstance(ord, str):
+            return linalg_matrix_norm_str_ord(input, ord, dim, keepdim, dtype=dtype)
+    except TypeError as error:
+        raise explained(
+            error,
+            linalg_matrix_norm,
+            (linalg_matrix_norm_default, linalg_matrix_norm_str_ord),
+            (input, ord, dim, keepdim),
+            {"dtype": dtype},
+        ) from None
+    return raise_no_overload(
+        linalg_matrix_norm,
+        (linalg_matrix_norm_default, linalg_matrix_norm_str_ord),
+        (input, ord, dim, keepdim),
+        {"dtype": dtype},
+    )
+
+
+def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None):
+    """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    if state.interceptors and intercepts(linalg_norm_default, input):
+        return call(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype)
+    if ord is not None and type(ord) is not int and type(ord) is not float:
+        ord = scalar_of(ord, "linalg_norm", "ord", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "linalg_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    return composite.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
+
+
+def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None):
+    """linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    if state.interceptors and intercepts(linalg_norm_ord_str, input):
+        return call(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "linalg_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    return composite.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
+
+
+def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None):
+    """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+    linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    try:
+        if ord is None or as_operand(ord) is not None:
+            return linalg_norm_default(input, ord, dim, keepdim, dtype=dtype)
+        if isinstance(ord, str):
+            return linalg_norm_ord_str(input, ord, dim, keepdim, dtype=dtype)
+    except TypeError as error:
+        raise explained(
+            error, linalg_norm, (linalg_norm_default, linalg_norm_ord_str), (input, ord, dim, keepdim), {"dtype": dtype}
+        ) from None
+    return raise_no_overload(
+        linalg_norm, (linalg_norm_default, linalg_norm_ord_str), (input, ord, dim, keepdim), {"dtype": dtype}
+    )
+
+
+def linalg_cond_default(input, p=None):
+    """linalg_cond(Tensor self, Scalar? p=None) -> Tensor"""
+    if state.interceptors and intercepts(linalg_cond_default, input):
+        return call(linalg_cond_default, input, p)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_cond_default, input, p)
+    if p is not None and type(p) is not int and type(p) is not float:
+        p = scalar_of(p, "linalg_cond", "p", 2)
+    return composite.linalg_cond(input, p)
+
+
+def linalg_cond_p_str(input, p):
+    """linalg_cond.p_str(Tensor self, str p) -> Tensor"""
+    if state.interceptors and intercepts(linalg_cond_p_str, input):
+        return call(linalg_cond_p_str, input, p)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_cond_p_str, input, p)
+    return composite.linalg_cond_named(input, p)
+
+
+def linalg_cond(input, p=None):
+    """linalg_cond(Tensor self, Scalar? p=None) -> Tensor
+    linalg_cond.p_str(Tensor self, str p) -> Tensor
+    """
+    try:
+        if p is None or as_operand(p) is not None:
+            return linalg_cond_default(input, p)
+        if isinstance(p, str):
+            return linalg_cond_p_str(input, p)
+    except TypeError as error:
+        raise explained(error, linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {}) from None
+    return raise_no_overload(linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {})
+
+
+def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
+    """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_tensor, input, atol, rtol):
+        return call(linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if out is not None:
+        return linalg_matrix_rank_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if atol is not None and not isinstance(atol, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if rtol is not None and not isinstance(rtol, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+    return composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+
+
+def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
+    """linalg_matrix_rank.atol_rtol_tensor_out(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_tensor_out, input, atol, rtol, out):
+        return call(linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if atol is not None and not isinstance(atol, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if rtol is not None and not isinstance(rtol, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+    refuse_grad("linalg_matrix_rank", input, atol, rtol, out)
+    return write_out(out, composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
+
+
+def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
+    """linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_float, input):
+        return call(linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if out is not None:
+        return linalg_matrix_rank_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if atol is not None and type(atol) is not float:
+        atol = float_of(atol, "linalg_matrix_rank", "atol")
+    if rtol is not None and type(rtol) is not float:
+        rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+    return composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+
+
+def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
+    """linalg_matrix_rank.atol_rtol_float_out(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_matrix_rank_atol_rtol_float_out, input, out):
+        return call(linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(
+            linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if atol is not None and type(atol) is not float:
+        atol = float_of(atol, "linalg_matrix_rank", "atol")
+    if rtol is not None and type(rtol) is not float:
+        rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+    refuse_grad("linalg_matrix_rank", input, out)
+    return write_out(out, composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
+
+
+def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
+    """linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_matrix_rank_default, input):
+        return call(linalg_matrix_rank_default, input, tol, hermitian, out=out)
+    if out is not None:
+        return linalg_matrix_rank_default_out(input, tol, hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_rank_default, input, tol, hermitian, out=out)
+    if type(tol) is not float:
+        tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    return composite.linalg_matrix_rank_tol(input, tol, hermitian)
+
+
+def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
+    """linalg_matrix_rank.out(Tensor self, float tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_matrix_rank_default_out, input, out):
+        return call(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
+    if type(tol) is not float:
+        tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    refuse_grad("linalg_matrix_rank", input, out)
+    return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
+
+
+def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
+    """linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_matrix_rank_tol_tensor, input, tol):
+        return call(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
+    if out is not None:
+        return linalg_matrix_rank_tol_tensor_out(input, tol, hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
+    if not isinstance(tol, Tensor):
+        return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    return composite.linalg_matrix_rank_tol(input, tol, hermitian)
+
+
+def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None, out=None):
+    """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor
+    linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor
+    linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor
+    linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
+    """
+    try:
+        if isinstance(tol, Tensor) and atol is None and rtol is None:
+            return linalg_matrix_rank_tol_tensor(input, tol, hermitian, out=out)
+        if as_operand(tol) is not None and atol is None and rtol is None:
+            return linalg_matrix_rank_default(input, tol, hermitian, out=out)
+        if (atol is None or isinstance(atol, Tensor)) and (rtol is None or isinstance(rtol, Tensor)) and tol is ...:
+            return linalg_matrix_rank_atol_rtol_tensor(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+        if (
+            (atol is None or as_operand(atol) is not None)
+            and (rtol is None or as_operand(rtol) is not None)
+            and tol is ...
+        ):
+            return linalg_matrix_rank_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            linalg_matrix_rank,
+            (
+                linalg_matrix_rank_atol_rtol_tensor,
+                linalg_matrix_rank_tol_tensor,
+                linalg_matrix_rank_atol_rtol_float,
+                linalg_matrix_rank_default,
+            ),
+            (input, tol, hermitian),
+            {"atol": atol, "rtol": rtol, "out": out},
+        ) from None
+    return raise_no_overload(
+        linalg_matrix_rank,
+        (
+            linalg_matrix_rank_atol_rtol_tensor,
+            linalg_matrix_rank_tol_tensor,
+            linalg_matrix_rank_atol_rtol_float,
+            linalg_matrix_rank_default,
+        ),
+        (input, tol, hermitian),
+        {"atol": atol, "rtol": rtol, "out": out},
+    )
+
+
+def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
+    """linalg_matrix_rank.out_tol_tensor(Tensor input, Tensor tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_matrix_rank_tol_tensor_out, input, tol, out):
+        return call(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
+    if not isinstance(tol, Tensor):
+        return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+    refuse_grad("linalg_matrix_rank", input, tol, out)
+    return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
+
+
+def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False):
+    """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_pinv_atol_rtol_tensor, input, atol, rtol):
+        return call(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian)
+    if atol is not None and not isinstance(atol, Tensor):
+        return raise_bad_argument(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian)
+    if rtol is not None and not isinstance(rtol, Tensor):
+        return raise_bad_argument(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian)
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    return composite.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
+
+
+def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False):
+    """linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_pinv_atol_rtol_float, input):
+        return call(linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian)
+    if atol is not None and type(atol) is not float:
+        atol = float_of(atol, "linalg_pinv", "atol")
+    if rtol is not None and type(rtol) is not float:
+        rtol = float_of(rtol, "linalg_pinv", "rtol")
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    return composite.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
+
+
+def linalg_pinv_default(input, rcond, hermitian=False):
+    """linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_pinv_default, input):
+        return call(linalg_pinv_default, input, rcond, hermitian)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_pinv_default, input, rcond, hermitian)
+    if type(rcond) is not float:
+        rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    return composite.linalg_pinv_rcond(input, rcond, hermitian)
+
+
+def linalg_pinv_rcond_tensor(input, rcond, hermitian=False):
+    """linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_pinv_rcond_tensor, input, rcond):
+        return call(linalg_pinv_rcond_tensor, input, rcond, hermitian)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian)
+    if not isinstance(rcond, Tensor):
+        return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian)
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    return composite.linalg_pinv_rcond(input, rcond, hermitian)
+
+
+def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None):
+    """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor
+    linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor
+    linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor
+    linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
+    """
+    try:
+        if isinstance(rcond, Tensor) and atol is None and rtol is None:
+            return linalg_pinv_rcond_tensor(input, rcond, hermitian)
+        if as_operand(rcond) is not None and atol is None and rtol is None:
+            return linalg_pinv_default(input, rcond, hermitian)
+        if (atol is None or isinstance(atol, Tensor)) and (rtol is None or isinstance(rtol, Tensor)) and rcond is ...:
+            return linalg_pinv_atol_rtol_tensor(input, atol=atol, rtol=rtol, hermitian=hermitian)
+        if (
+            (atol is None or as_operand(atol) is not None)
+            and (rtol is None or as_operand(rtol) is not None)
+            and rcond is ...
+        ):
+            return linalg_pinv_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
+    except TypeError as error:
+        raise explained(
+            error,
+            linalg_pinv,
+            (linalg_pinv_atol_rtol_tensor, linalg_pinv_rcond_tensor, linalg_pinv_atol_rtol_float, linalg_pinv_default),
+            (input, rcond, hermitian),
+            {"atol": atol, "rtol": rtol},
+        ) from None
+    return raise_no_overload(
+        linalg_pinv,
+        (linalg_pinv_atol_rtol_tensor, linalg_pinv_rcond_tensor, linalg_pinv_atol_rtol_float, linalg_pinv_default),
+        (input, rcond, hermitian),
+        {"atol": atol, "rtol": rtol},
+    )
+
+
+def pinverse(input, rcond=1e-15):
+    """pinverse(Tensor self, float rcond=1e-15) -> Tensor"""
+    if state.interceptors and intercepts(pinverse, input):
+        return call(pinverse, input, rcond)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(pinverse, input, rcond)
+    if type(rcond) is not float:
+        rcond = float_of(rcond, "pinverse", "rcond", 2)
+    return composite.pinverse(input, rcond)
+
+
+def linalg_lstsq(input, b, rcond=None, *, driver=None):
+    """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"""
+    if state.interceptors and intercepts(linalg_lstsq, input, b):
+        return call(linalg_lstsq, input, b, rcond, driver=driver)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver)
+    if not isinstance(b, Tensor):
+        return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver)
+    if rcond is not None and type(rcond) is not float:
+        rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
+    return return_types.linalg_lstsq(composite.linalg_lstsq(input, b, rcond, driver=driver))
+
+
+def linalg_tensorinv(input, ind=2, *, out=None):
+    """linalg_tensorinv(Tensor self, int ind=2) -> Tensor"""
+    if state.interceptors and intercepts(linalg_tensorinv, input):
+        return call(linalg_tensorinv, input, ind, out=out)
+    if out is not None:
+        return linalg_tensorinv_out(input, ind, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_tensorinv, input, ind, out=out)
+    if type(ind) is not int:
+        ind = int_of(ind, "linalg_tensorinv", "ind", 2)
+    return composite.linalg_tensorinv(input, ind)
+
+
+def linalg_tensorinv_out(input, ind=2, *, out):
+    """linalg_tensorinv.out(Tensor self, int ind=2, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_tensorinv_out, input, out):
+        return call(linalg_tensorinv_out, input, ind, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
+    if type(ind) is not int:
+        ind = int_of(ind, "linalg_tensorinv", "ind", 2)
+    refuse_grad("linalg_tensorinv", input, out)
+    return write_out(out, composite.linalg_tensorinv(input, ind))
+
+
+def linalg_tensorsolve(input, other, dims=None, *, out=None):
+    """linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor"""
+    if state.interceptors and intercepts(linalg_tensorsolve, input, other):
+        return call(linalg_tensorsolve, input, other, dims, out=out)
+    if out is not None:
+        return linalg_tensorsolve_out(input, other, dims, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
+    if dims is not None and type(dims) is not tuple:
+        dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
+    try:
+        return composite.linalg_tensorsolve(input, other, dims)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, linalg_tensorsolve, (linalg_tensorsolve,), (input, other, dims), {}) from None
+
+
+def linalg_tensorsolve_out(input, other, dims=None, *, out):
+    """linalg_tensorsolve.out(Tensor self, Tensor other, int[]? dims=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_tensorsolve_out, input, other, out):
+        return call(linalg_tensorsolve_out, input, other, dims, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
+    if dims is not None and type(dims) is not tuple:
+        dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
+    refuse_grad("linalg_tensorsolve", input, other, out)
+    return write_out(out, composite.linalg_tensorsolve(input, other, dims))
+
+
+def linalg_multi_dot(tensors, *, out=None):
+    """linalg_multi_dot(Tensor[] tensors) -> Tensor"""
+    if state.interceptors and intercepts(linalg_multi_dot, tensors):
+        return call(linalg_multi_dot, tensors, out=out)
+    if out is not None:
+        return linalg_multi_dot_out(tensors, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(linalg_multi_dot, tensors, out=out)
+    try:
+        return composite.linalg_multi_dot(tensors)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, linalg_multi_dot, (linalg_multi_dot,), (tensors,), {}) from None
+
+
+def linalg_multi_dot_out(tensors, *, out):
+    """linalg_multi_dot.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_multi_dot_out, tensors, out):
+        return call(linalg_multi_dot_out, tensors, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_multi_dot_out, tensors, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(linalg_multi_dot_out, tensors, out=out)
+    refuse_grad("linalg_multi_dot", *tensors, out)
+    return write_out(out, composite.linalg_multi_dot(tensors))
+
+
+def chain_matmul(matrices, *, out=None):
+    """chain_matmul(Tensor[] matrices) -> Tensor"""
+    if state.interceptors and intercepts(chain_matmul, matrices):
+        return call(chain_matmul, matrices, out=out)
+    if out is not None:
+        return chain_matmul_out(matrices, out=out)
+    if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
+        return raise_bad_argument(chain_matmul, matrices, out=out)
+    try:
+        return composite.chain_matmul(matrices)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, chain_matmul, (chain_matmul,), (matrices,), {}) from None
+
+
+def chain_matmul_out(matrices, *, out):
+    """chain_matmul.out(Tensor[] matrices, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(chain_matmul_out, matrices, out):
+        return call(chain_matmul_out, matrices, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(chain_matmul_out, matrices, out=out)
+    if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
+        return raise_bad_argument(chain_matmul_out, matrices, out=out)
+    refuse_grad("chain_matmul", *matrices, out)
+    return write_out(out, composite.chain_matmul(matrices))
+
+
+def linalg_cross(input, other, *, dim=-1, axis=None):
+    """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(linalg_cross, input, other):
+        return call(linalg_cross, input, other, dim=dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_cross, input, other, dim=dim)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(linalg_cross, input, other, dim=dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "linalg_cross", "dim")
+    return composite.linalg_cross(input, other, dim=dim)
+
+
+def cross(input, other, dim=None, *, axis=None):
+    """cross(Tensor self, Tensor other, int? dim=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(cross, input, other):
+        return call(cross, input, other, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cross, input, other, dim)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(cross, input, other, dim)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "cross", "dim", 3)
+    return composite.cross(input, other, dim)
+
+
+def linalg_vander(x, *, N=None):
+    """linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor"""
+    if state.interceptors and intercepts(linalg_vander, x):
+        return call(linalg_vander, x, N=N)
+    if not isinstance(x, Tensor):
+        return raise_bad_argument(linalg_vander, x, N=N)
+    if N is not None and type(N) is not int:
+        N = int_of(N, "linalg_vander", "N")
+    return composite.linalg_vander(x, N=N)
+
+
+def cdist(x1, x2, p=2.0, compute_mode=None):
+    """cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor"""
+    if state.interceptors and intercepts(cdist, x1, x2):
+        return call(cdist, x1, x2, p, compute_mode)
+    if not isinstance(x1, Tensor):
+        return raise_bad_argument(cdist, x1, x2, p, compute_mode)
+    if not isinstance(x2, Tensor):
+        return raise_bad_argument(cdist, x1, x2, p, compute_mode)
+    if type(p) is not float:
+        p = float_of(p, "cdist", "p", 3)
+    if compute_mode is not None and type(compute_mode) is not int:
+        compute_mode = int_of(compute_mode, "cdist", "compute_mode", 4)
+    return composite.cdist(x1, x2, p, compute_mode)
+
+
+def vander(x, N=None, increasing=False):
+    """vander(Tensor x, int? N=None, bool increasing=False) -> Tensor"""
+    if state.interceptors and intercepts(vander, x):
+        return call(vander, x, N, increasing)
+    if not isinstance(x, Tensor):
+        return raise_bad_argument(vander, x, N, increasing)
+    if N is not None and type(N) is not int:
+        N = int_of(N, "vander", "N", 2)
+    if increasing and increasing is not True:
+        increasing = bool_of(increasing, "vander", "increasing", 3)
+    return composite.vander(x, N, increasing)

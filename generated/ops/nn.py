@@ -4,7 +4,7 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import nn as nodes
-from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.history import edge_of, mark_written, set_array, unless_complex
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import nn as composite
@@ -12,6 +12,7 @@ from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
     bool_of,
     explained,
+    fits_signature,
     float_of,
     int_of,
     ints_of,
@@ -1496,10 +1497,11 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := weight._edge or edge_of(weight))
     ):
-        node = nodes.EmbeddingBackward0((edge,))
+        node = nodes.EmbeddingBackward0(unless_complex("embedding", (weight,), (edge,)))
         node.weight_shape = weight_array.shape
         node.padding_idx = padding_idx
         node.scale_grad_by_freq = scale_grad_by_freq
+        node.sparse = sparse
         node.kept = (save(indices),)
     return wrap(
         _embedding_kernels[type(weight_array)](weight_array, indices_array, padding_idx, scale_grad_by_freq, sparse),
@@ -1593,6 +1595,7 @@ def native_dropout(input, p, train):
     ):
         node = nodes.NativeDropoutBackward0((edge,))
         node.p = p
+        node.train = train
     result0_array, result1_array = _native_dropout_kernels[type(input_array)](input_array, p, train)
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
@@ -1632,10 +1635,10 @@ def constant_pad_nd(input, pad, value=0):
 
 def pad(input, pad, mode="constant", value=None):
     """pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor"""
-    if state.interceptors and intercepts(pad, input):
-        return call(pad, input, pad, mode, value)
+    if state.interceptors and intercepts(_pad, input):
+        return call(_pad, input, pad, mode, value)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(pad, input, pad, mode, value)
+        return raise_bad_argument(_pad, input, pad, mode, value)
     if type(pad) is not tuple:
         pad = ints_of(pad, "pad", "pad", 2)
     if value is not None and type(value) is not float:
@@ -1643,7 +1646,10 @@ def pad(input, pad, mode="constant", value=None):
     try:
         return composite.pad(input, pad, mode, value)
     except (AttributeError, TypeError) as error:
-        raise explained(error, pad, (pad,), (input, pad, mode, value), {}) from None
+        raise explained(error, _pad, (_pad,), (input, pad, mode, value), {}) from None
+
+
+_pad = pad
 
 
 def scaled_dot_product_attention(
@@ -1721,3 +1727,4457 @@ def scaled_dot_product_attention(
     return composite.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
     )
+
+
+_upsample_nearest1d_kernels = kernel_table("upsample_nearest1d")
+
+
+def upsample_nearest1d(input, output_size, scales=None, *, out=None):
+    """upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_nearest1d, input):
+        return call(upsample_nearest1d, input, output_size, scales, out=out)
+    if out is not None:
+        return upsample_nearest1d_out(input, output_size, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest1d", "output_size", 2)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "upsample_nearest1d", "scales", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(upsample_nearest1d, input, output_size, scales, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleNearest1DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.scales = scales
+    try:
+        return wrap(_upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, upsample_nearest1d, (upsample_nearest1d,), (input, output_size, scales), {}) from None
+
+
+def upsample_nearest1d_out(input, output_size, scales=None, *, out):
+    """upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_nearest1d_out, input, out):
+        return call(upsample_nearest1d_out, input, output_size, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest1d", "output_size", 2)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "upsample_nearest1d", "scales", 3)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(upsample_nearest1d_out, input, output_size, scales, out=out)
+    refuse_grad("upsample_nearest1d", input, out)
+    set_array(out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array))
+    mark_written(out)
+    return out
+
+
+_upsample_nearest1d_backward_kernels = kernel_table("upsample_nearest1d_backward")
+
+
+def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
+    """upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_nearest1d_backward, grad_output):
+        return call(upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
+    if out is not None:
+        return upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleNearest1DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.scales = scales
+    try:
+        return wrap(
+            _upsample_nearest1d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_nearest1d_backward,
+            (upsample_nearest1d_backward,),
+            (grad_output, output_size, input_size, scales),
+            {},
+        ) from None
+
+
+def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
+    """upsample_nearest1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_nearest1d_backward_out, grad_output, out):
+        return call(upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out
+        )
+    refuse_grad("upsample_nearest1d_backward", grad_output, out)
+    set_array(
+        out,
+        _upsample_nearest1d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_nearest2d_kernels = kernel_table("upsample_nearest2d")
+
+
+def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
+    """upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_nearest2d, input):
+        return call(upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
+    if out is not None:
+        return upsample_nearest2d_out(input, output_size, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest2d", "output_size", 2)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleNearest2DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(_upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, upsample_nearest2d, (upsample_nearest2d,), (input, output_size, scales_h, scales_w), {}
+        ) from None
+
+
+def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
+    """upsample_nearest2d.out(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_nearest2d_out, input, out):
+        return call(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest2d", "output_size", 2)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
+    refuse_grad("upsample_nearest2d", input, out)
+    set_array(
+        out, _upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_nearest2d_backward_kernels = kernel_table("upsample_nearest2d_backward")
+
+
+def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
+    """upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_nearest2d_backward, grad_output):
+        return call(upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out)
+    if out is not None:
+        return upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleNearest2DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            _upsample_nearest2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_nearest2d_backward,
+            (upsample_nearest2d_backward,),
+            (grad_output, output_size, input_size, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
+    """upsample_nearest2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_nearest2d_backward_out, grad_output, out):
+        return call(upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
+    refuse_grad("upsample_nearest2d_backward", grad_output, out)
+    set_array(
+        out,
+        _upsample_nearest2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_nearest3d_kernels = kernel_table("upsample_nearest3d")
+
+
+def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
+    """upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_nearest3d, input):
+        return call(upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
+    if out is not None:
+        return upsample_nearest3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest3d", "output_size", 2)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleNearest3DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.scales_d = scales_d
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            _upsample_nearest3d_kernels[type(input_array)](input_array, output_size, scales_d, scales_h, scales_w), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, upsample_nearest3d, (upsample_nearest3d,), (input, output_size, scales_d, scales_h, scales_w), {}
+        ) from None
+
+
+def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
+    """upsample_nearest3d.out(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_nearest3d_out, input, out):
+        return call(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest3d", "output_size", 2)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
+    refuse_grad("upsample_nearest3d", input, out)
+    set_array(
+        out,
+        _upsample_nearest3d_kernels[type(input_array)](
+            input_array, output_size, scales_d, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_nearest3d_backward_kernels = kernel_table("upsample_nearest3d_backward")
+
+
+def upsample_nearest3d_backward(
+    grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out=None
+):
+    """upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_nearest3d_backward, grad_output):
+        return call(
+            upsample_nearest3d_backward, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
+        )
+    if out is not None:
+        return upsample_nearest3d_backward_out(
+            grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_nearest3d_backward, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleNearest3DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.scales_d = scales_d
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            _upsample_nearest3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_nearest3d_backward,
+            (upsample_nearest3d_backward,),
+            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def upsample_nearest3d_backward_out(
+    grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out
+):
+    """upsample_nearest3d_backward.grad_input(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_nearest3d_backward_out, grad_output, out):
+        return call(
+            upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
+        )
+    refuse_grad("upsample_nearest3d_backward", grad_output, out)
+    set_array(
+        out,
+        _upsample_nearest3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_nearest_exact1d_kernels = kernel_table("_upsample_nearest_exact1d")
+
+
+def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
+    """_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_nearest_exact1d, input):
+        return call(_upsample_nearest_exact1d, input, output_size, scales, out=out)
+    if out is not None:
+        return _upsample_nearest_exact1d_out(input, output_size, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_upsample_nearest_exact1d, input, output_size, scales, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleNearestExact1DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.scales = scales
+    try:
+        return wrap(__upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, _upsample_nearest_exact1d, (_upsample_nearest_exact1d,), (input, output_size, scales), {}
+        ) from None
+
+
+def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
+    """_upsample_nearest_exact1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_nearest_exact1d_out, input, out):
+        return call(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
+    refuse_grad("_upsample_nearest_exact1d", input, out)
+    set_array(
+        out, __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_nearest_exact1d_backward_kernels = kernel_table("_upsample_nearest_exact1d_backward")
+
+
+def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
+    """_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_nearest_exact1d_backward, grad_output):
+        return call(_upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out)
+    if out is not None:
+        return _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleNearestExact1DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.scales = scales
+    try:
+        return wrap(
+            __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_nearest_exact1d_backward,
+            (_upsample_nearest_exact1d_backward,),
+            (grad_output, output_size, input_size, scales),
+            {},
+        ) from None
+
+
+def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
+    """_upsample_nearest_exact1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_nearest_exact1d_backward_out, grad_output, out):
+        return call(_upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
+        )
+    refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
+    set_array(
+        out,
+        __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_nearest_exact2d_kernels = kernel_table("_upsample_nearest_exact2d")
+
+
+def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
+    """_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_nearest_exact2d, input):
+        return call(_upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
+    if out is not None:
+        return _upsample_nearest_exact2d_out(input, output_size, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleNearestExact2DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_nearest_exact2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, _upsample_nearest_exact2d, (_upsample_nearest_exact2d,), (input, output_size, scales_h, scales_w), {}
+        ) from None
+
+
+def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
+    """_upsample_nearest_exact2d.out(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_nearest_exact2d_out, input, out):
+        return call(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
+    refuse_grad("_upsample_nearest_exact2d", input, out)
+    set_array(
+        out,
+        __upsample_nearest_exact2d_kernels[type(input_array)](
+            input_array, output_size, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_nearest_exact2d_backward_kernels = kernel_table("_upsample_nearest_exact2d_backward")
+
+
+def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
+    """_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_nearest_exact2d_backward, grad_output):
+        return call(
+            _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
+    if out is not None:
+        return _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleNearestExact2DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_nearest_exact2d_backward,
+            (_upsample_nearest_exact2d_backward,),
+            (grad_output, output_size, input_size, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
+    """_upsample_nearest_exact2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_nearest_exact2d_backward_out, grad_output, out):
+        return call(
+            _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
+        )
+    refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
+    set_array(
+        out,
+        __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_nearest_exact3d_kernels = kernel_table("_upsample_nearest_exact3d")
+
+
+def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
+    """_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_nearest_exact3d, input):
+        return call(_upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
+    if out is not None:
+        return _upsample_nearest_exact3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleNearestExact3DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.scales_d = scales_d
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_nearest_exact3d_kernels[type(input_array)](
+                input_array, output_size, scales_d, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_nearest_exact3d,
+            (_upsample_nearest_exact3d,),
+            (input, output_size, scales_d, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
+    """_upsample_nearest_exact3d.out(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_nearest_exact3d_out, input, out):
+        return call(_upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out
+        )
+    refuse_grad("_upsample_nearest_exact3d", input, out)
+    set_array(
+        out,
+        __upsample_nearest_exact3d_kernels[type(input_array)](
+            input_array, output_size, scales_d, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_nearest_exact3d_backward_kernels = kernel_table("_upsample_nearest_exact3d_backward")
+
+
+def _upsample_nearest_exact3d_backward(
+    grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out=None
+):
+    """_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_nearest_exact3d_backward, grad_output):
+        return call(
+            _upsample_nearest_exact3d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if out is not None:
+        return _upsample_nearest_exact3d_backward_out(
+            grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_nearest_exact3d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleNearestExact3DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.scales_d = scales_d
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_nearest_exact3d_backward,
+            (_upsample_nearest_exact3d_backward,),
+            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def _upsample_nearest_exact3d_backward_out(
+    grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out
+):
+    """_upsample_nearest_exact3d_backward.grad_input(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_nearest_exact3d_backward_out, grad_output, out):
+        return call(
+            _upsample_nearest_exact3d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_nearest_exact3d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
+    set_array(
+        out,
+        __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_linear1d_kernels = kernel_table("upsample_linear1d")
+
+
+def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=None):
+    """upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_linear1d, input):
+        return call(upsample_linear1d, input, output_size, align_corners, scales, out=out)
+    if out is not None:
+        return upsample_linear1d_out(input, output_size, align_corners, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_linear1d", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "upsample_linear1d", "scales", 4)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(upsample_linear1d, input, output_size, align_corners, scales, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleLinear1DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.align_corners = align_corners
+        node.scales = scales
+    try:
+        return wrap(
+            _upsample_linear1d_kernels[type(input_array)](input_array, output_size, align_corners, scales), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, upsample_linear1d, (upsample_linear1d,), (input, output_size, align_corners, scales), {}
+        ) from None
+
+
+def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out):
+    """upsample_linear1d.out(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_linear1d_out, input, out):
+        return call(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_linear1d", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "upsample_linear1d", "scales", 4)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
+    refuse_grad("upsample_linear1d", input, out)
+    set_array(
+        out,
+        _upsample_linear1d_kernels[type(input_array)](input_array, output_size, align_corners, scales, out=out_array),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_linear1d_backward_kernels = kernel_table("upsample_linear1d_backward")
+
+
+def upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales=None, *, out=None):
+    """upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_linear1d_backward, grad_output):
+        return call(upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out)
+    if out is not None:
+        return upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleLinear1DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.align_corners = align_corners
+        node.scales = scales
+    try:
+        return wrap(
+            _upsample_linear1d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_linear1d_backward,
+            (upsample_linear1d_backward,),
+            (grad_output, output_size, input_size, align_corners, scales),
+            {},
+        ) from None
+
+
+def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales=None, *, out):
+    """upsample_linear1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_linear1d_backward_out, grad_output, out):
+        return call(
+            upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size,)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
+    if scales is not None and type(scales) is not float:
+        scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
+        )
+    refuse_grad("upsample_linear1d_backward", grad_output, out)
+    set_array(
+        out,
+        _upsample_linear1d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_bilinear2d_kernels = kernel_table("upsample_bilinear2d")
+
+
+def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
+    """upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_bilinear2d, input):
+        return call(upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if out is not None:
+        return upsample_bilinear2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleBilinear2DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            _upsample_bilinear2d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_bilinear2d,
+            (upsample_bilinear2d,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
+    """upsample_bilinear2d.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_bilinear2d_out, input, out):
+        return call(upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
+    refuse_grad("upsample_bilinear2d", input, out)
+    set_array(
+        out,
+        _upsample_bilinear2d_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_bilinear2d_backward_kernels = kernel_table("upsample_bilinear2d_backward")
+
+
+def upsample_bilinear2d_backward(
+    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
+):
+    """upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_bilinear2d_backward, grad_output):
+        return call(
+            upsample_bilinear2d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if out is not None:
+        return upsample_bilinear2d_backward_out(
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_bilinear2d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleBilinear2DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_bilinear2d_backward,
+            (upsample_bilinear2d_backward,),
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def upsample_bilinear2d_backward_out(
+    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
+):
+    """upsample_bilinear2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_bilinear2d_backward_out, grad_output, out):
+        return call(
+            upsample_bilinear2d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_bilinear2d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    refuse_grad("upsample_bilinear2d_backward", grad_output, out)
+    set_array(
+        out,
+        _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_trilinear3d_kernels = kernel_table("upsample_trilinear3d")
+
+
+def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out=None):
+    """upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_trilinear3d, input):
+        return call(upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
+    if out is not None:
+        return upsample_trilinear3d_out(input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
+        )
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleTrilinear3DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.align_corners = align_corners
+        node.scales_d = scales_d
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            _upsample_trilinear3d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_d, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_trilinear3d,
+            (upsample_trilinear3d,),
+            (input, output_size, align_corners, scales_d, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out):
+    """upsample_trilinear3d.out(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_trilinear3d_out, input, out):
+        return call(upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
+        )
+    refuse_grad("upsample_trilinear3d", input, out)
+    set_array(
+        out,
+        _upsample_trilinear3d_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_trilinear3d_backward_kernels = kernel_table("upsample_trilinear3d_backward")
+
+
+def upsample_trilinear3d_backward(
+    grad_output, output_size, input_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out=None
+):
+    """upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_trilinear3d_backward, grad_output):
+        return call(
+            upsample_trilinear3d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if out is not None:
+        return upsample_trilinear3d_backward_out(
+            grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_trilinear3d_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleTrilinear3DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.align_corners = align_corners
+        node.scales_d = scales_d
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_trilinear3d_backward,
+            (upsample_trilinear3d_backward,),
+            (grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def upsample_trilinear3d_backward_out(
+    grad_output, output_size, input_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out
+):
+    """upsample_trilinear3d_backward.grad_input(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_trilinear3d_backward_out, grad_output, out):
+        return call(
+            upsample_trilinear3d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
+    if scales_d is not None and type(scales_d) is not float:
+        scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_trilinear3d_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_d,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    refuse_grad("upsample_trilinear3d_backward", grad_output, out)
+    set_array(
+        out,
+        _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_bicubic2d_kernels = kernel_table("upsample_bicubic2d")
+
+
+def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
+    """upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_bicubic2d, input):
+        return call(upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if out is not None:
+        return upsample_bicubic2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleBicubic2DBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            _upsample_bicubic2d_kernels[type(input_array)](input_array, output_size, align_corners, scales_h, scales_w),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_bicubic2d,
+            (upsample_bicubic2d,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
+    """upsample_bicubic2d.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(upsample_bicubic2d_out, input, out):
+        return call(upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
+    refuse_grad("upsample_bicubic2d", input, out)
+    set_array(
+        out,
+        _upsample_bicubic2d_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_upsample_bicubic2d_backward_kernels = kernel_table("upsample_bicubic2d_backward")
+
+
+def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
+    """upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(upsample_bicubic2d_backward, grad_output):
+        return call(
+            upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "upsample_bicubic2d_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "upsample_bicubic2d_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "upsample_bicubic2d_backward", "align_corners", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "upsample_bicubic2d_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "upsample_bicubic2d_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleBicubic2DBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            _upsample_bicubic2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            upsample_bicubic2d_backward,
+            (upsample_bicubic2d_backward,),
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+__upsample_bilinear2d_aa_kernels = kernel_table("_upsample_bilinear2d_aa")
+
+
+def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
+    """_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_bilinear2d_aa, input):
+        return call(_upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if out is not None:
+        return _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleBilinear2DAaBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_bilinear2d_aa_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_bilinear2d_aa,
+            (_upsample_bilinear2d_aa,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
+    """_upsample_bilinear2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_bilinear2d_aa_out, input, out):
+        return call(_upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
+    refuse_grad("_upsample_bilinear2d_aa", input, out)
+    set_array(
+        out,
+        __upsample_bilinear2d_aa_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_bilinear2d_aa_backward_kernels = kernel_table("_upsample_bilinear2d_aa_backward")
+
+
+def _upsample_bilinear2d_aa_backward(
+    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
+):
+    """_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_bilinear2d_aa_backward, grad_output):
+        return call(
+            _upsample_bilinear2d_aa_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if out is not None:
+        return _upsample_bilinear2d_aa_backward_out(
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_bilinear2d_aa_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleBilinear2DAaBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_bilinear2d_aa_backward,
+            (_upsample_bilinear2d_aa_backward,),
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def _upsample_bilinear2d_aa_backward_out(
+    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
+):
+    """_upsample_bilinear2d_aa_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_bilinear2d_aa_backward_out, grad_output, out):
+        return call(
+            _upsample_bilinear2d_aa_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_bilinear2d_aa_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
+    set_array(
+        out,
+        __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_bicubic2d_aa_kernels = kernel_table("_upsample_bicubic2d_aa")
+
+
+def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
+    """_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_bicubic2d_aa, input):
+        return call(_upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if out is not None:
+        return _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleBicubic2DAaBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_bicubic2d_aa_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_bicubic2d_aa,
+            (_upsample_bicubic2d_aa,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
+    """_upsample_bicubic2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_bicubic2d_aa_out, input, out):
+        return call(_upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
+    refuse_grad("_upsample_bicubic2d_aa", input, out)
+    set_array(
+        out,
+        __upsample_bicubic2d_aa_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_bicubic2d_aa_backward_kernels = kernel_table("_upsample_bicubic2d_aa_backward")
+
+
+def _upsample_bicubic2d_aa_backward(
+    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
+):
+    """_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_bicubic2d_aa_backward, grad_output):
+        return call(
+            _upsample_bicubic2d_aa_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if out is not None:
+        return _upsample_bicubic2d_aa_backward_out(
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_bicubic2d_aa_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleBicubic2DAaBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_bicubic2d_aa_backward,
+            (_upsample_bicubic2d_aa_backward,),
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def _upsample_bicubic2d_aa_backward_out(
+    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
+):
+    """_upsample_bicubic2d_aa_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_bicubic2d_aa_backward_out, grad_output, out):
+        return call(
+            _upsample_bicubic2d_aa_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_bicubic2d_aa_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
+    set_array(
+        out,
+        __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_lanczos2d_aa_kernels = kernel_table("_upsample_lanczos2d_aa")
+
+
+def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
+    """_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_lanczos2d_aa, input):
+        return call(_upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if out is not None:
+        return _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UpsampleLanczos2DAaBackward0((edge,))
+        node.output_size = output_size
+        node.self_shape = input_array.shape
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_lanczos2d_aa_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_lanczos2d_aa,
+            (_upsample_lanczos2d_aa,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
+    """_upsample_lanczos2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_lanczos2d_aa_out, input, out):
+        return call(_upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
+        )
+    refuse_grad("_upsample_lanczos2d_aa", input, out)
+    set_array(
+        out,
+        __upsample_lanczos2d_aa_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+__upsample_lanczos2d_aa_backward_kernels = kernel_table("_upsample_lanczos2d_aa_backward")
+
+
+def _upsample_lanczos2d_aa_backward(
+    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
+):
+    """_upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    if state.interceptors and intercepts(_upsample_lanczos2d_aa_backward, grad_output):
+        return call(
+            _upsample_lanczos2d_aa_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if out is not None:
+        return _upsample_lanczos2d_aa_backward_out(
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_lanczos2d_aa_backward,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    node = None
+    if (
+        grad_output._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad_output._edge or edge_of(grad_output))
+    ):
+        node = nodes.UpsampleLanczos2DAaBackwardBackward0((edge,))
+        node.output_size = output_size
+        node.align_corners = align_corners
+        node.scales_h = scales_h
+        node.scales_w = scales_w
+    try:
+        return wrap(
+            __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _upsample_lanczos2d_aa_backward,
+            (_upsample_lanczos2d_aa_backward,),
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
+
+
+def _upsample_lanczos2d_aa_backward_out(
+    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
+):
+    """_upsample_lanczos2d_aa_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_upsample_lanczos2d_aa_backward_out, grad_output, out):
+        return call(
+            _upsample_lanczos2d_aa_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
+    if type(input_size) is int:
+        input_size = (input_size, input_size, input_size, input_size)
+    elif type(input_size) is not tuple:
+        input_size = ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
+    if scales_h is not None and type(scales_h) is not float:
+        scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
+    if scales_w is not None and type(scales_w) is not float:
+        scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
+    try:
+        grad_output_array = grad_output._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            _upsample_lanczos2d_aa_backward_out,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_h,
+            scales_w,
+            out=out,
+        )
+    refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
+    set_array(
+        out,
+        __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False):
+    """max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor"""
+    if state.interceptors and intercepts(max_pool3d, input):
+        return call(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "max_pool3d", "kernel_size", 2)
+    if type(stride) is int:
+        stride = (stride, stride, stride)
+    elif stride is None:
+        stride = ()
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "max_pool3d", "stride", 3)
+    if type(padding) is int:
+        padding = (padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "max_pool3d", "padding", 4)
+    if type(dilation) is int:
+        dilation = (dilation, dilation, dilation)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "max_pool3d", "dilation", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool3d", "ceil_mode", 6)
+    try:
+        return composite.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, max_pool3d, (max_pool3d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
+        ) from None
+
+
+_max_pool3d_with_indices_kernels = kernel_table("max_pool3d_with_indices")
+
+
+def max_pool3d_with_indices(
+    input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False, *, out=None
+):
+    """max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(max_pool3d_with_indices, input):
+        return call(max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
+    if out is not None:
+        return max_pool3d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
+    if type(stride) is int:
+        stride = (stride, stride, stride)
+    elif stride is None:
+        stride = ()
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "max_pool3d_with_indices", "stride", 3)
+    if type(padding) is int:
+        padding = (padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "max_pool3d_with_indices", "padding", 4)
+    if type(dilation) is int:
+        dilation = (dilation, dilation, dilation)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(
+            max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+        )
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.MaxPool3DWithIndicesBackward0((edge,))
+        node.kernel_size = kernel_size
+        node.stride = stride
+        node.padding = padding
+        node.dilation = dilation
+        node.ceil_mode = ceil_mode
+        node.kept = (save(input),)
+    result0_array, result1_array = _max_pool3d_with_indices_kernels[type(input_array)](
+        input_array, kernel_size, stride, padding, dilation, ceil_mode
+    )
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    if node is not None:
+        node.kept += (save(result1),)
+    return result0, result1
+
+
+def max_pool3d_with_indices_out(
+    input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False, *, out
+):
+    """max_pool3d_with_indices.out(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
+    if state.interceptors and intercepts(max_pool3d_with_indices_out, input, out):
+        return call(max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
+    if type(stride) is int:
+        stride = (stride, stride, stride)
+    elif stride is None:
+        stride = ()
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "max_pool3d_with_indices", "stride", 3)
+    if type(padding) is int:
+        padding = (padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "max_pool3d_with_indices", "padding", 4)
+    if type(dilation) is int:
+        dilation = (dilation, dilation, dilation)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(
+            max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+        )
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(
+            max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
+        )
+    refuse_grad("max_pool3d_with_indices", input, *out)
+    arrays = _max_pool3d_with_indices_kernels[type(input_array)](
+        input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
+    )
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return out
+
+
+_max_pool3d_with_indices_backward_kernels = kernel_table("max_pool3d_with_indices_backward")
+
+
+def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices):
+    """max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
+    if state.interceptors and intercepts(max_pool3d_with_indices_backward, grad_output, input, indices):
+        return call(
+            max_pool3d_with_indices_backward,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+        )
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "max_pool3d_with_indices_backward", "kernel_size", 3)
+    if type(stride) is int:
+        stride = (stride, stride, stride)
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "max_pool3d_with_indices_backward", "stride", 4)
+    if type(padding) is int:
+        padding = (padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "max_pool3d_with_indices_backward", "padding", 5)
+    if type(dilation) is int:
+        dilation = (dilation, dilation, dilation)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "max_pool3d_with_indices_backward", "dilation", 6)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices_backward", "ceil_mode", 7)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        indices_array = indices._array
+    except AttributeError:
+        return raise_bad_argument(
+            max_pool3d_with_indices_backward,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil_mode,
+            indices,
+        )
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.MaxPool3DWithIndicesBackwardBackward0((grad_output_edge, input_edge))
+            node.kept = (save(indices) if grad_output_edge else None,)
+    try:
+        return wrap(
+            _max_pool3d_with_indices_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            max_pool3d_with_indices_backward,
+            (max_pool3d_with_indices_backward,),
+            (grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices),
+            {},
+        ) from None
+
+
+def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
+    """max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor"""
+    if state.interceptors and intercepts(max_pool1d, input):
+        return call(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size,)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "max_pool1d", "kernel_size", 2)
+    if type(stride) is int:
+        stride = (stride,)
+    elif stride is None:
+        stride = ()
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "max_pool1d", "stride", 3)
+    if type(padding) is int:
+        padding = (padding,)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "max_pool1d", "padding", 4)
+    if type(dilation) is int:
+        dilation = (dilation,)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "max_pool1d", "dilation", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool1d", "ceil_mode", 6)
+    try:
+        return composite.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, max_pool1d, (max_pool1d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
+        ) from None
+
+
+def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
+    """max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(max_pool1d_with_indices, input):
+        return call(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size,)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "max_pool1d_with_indices", "kernel_size", 2)
+    if type(stride) is int:
+        stride = (stride,)
+    elif stride is None:
+        stride = ()
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "max_pool1d_with_indices", "stride", 3)
+    if type(padding) is int:
+        padding = (padding,)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "max_pool1d_with_indices", "padding", 4)
+    if type(dilation) is int:
+        dilation = (dilation,)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "max_pool1d_with_indices", "dilation", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "max_pool1d_with_indices", "ceil_mode", 6)
+    try:
+        return composite.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            max_pool1d_with_indices,
+            (max_pool1d_with_indices,),
+            (input, kernel_size, stride, padding, dilation, ceil_mode),
+            {},
+        ) from None
+
+
+def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True):
+    """avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor"""
+    if state.interceptors and intercepts(avg_pool1d, input):
+        return call(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size,)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "avg_pool1d", "kernel_size", 2)
+    if type(stride) is int:
+        stride = (stride,)
+    elif stride is None:
+        stride = ()
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "avg_pool1d", "stride", 3)
+    if type(padding) is int:
+        padding = (padding,)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "avg_pool1d", "padding", 4)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "avg_pool1d", "ceil_mode", 5)
+    if count_include_pad and count_include_pad is not True:
+        count_include_pad = bool_of(count_include_pad, "avg_pool1d", "count_include_pad", 6)
+    try:
+        return composite.avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, avg_pool1d, (avg_pool1d,), (input, kernel_size, stride, padding, ceil_mode, count_include_pad), {}
+        ) from None
+
+
+_avg_pool3d_kernels = kernel_table("avg_pool3d")
+
+
+def avg_pool3d(
+    input, kernel_size, stride=(), padding=(0, 0, 0), ceil_mode=False, count_include_pad=True, divisor_override=None
+):
+    """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
+    if state.interceptors and intercepts(avg_pool3d, input):
+        return call(avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
+    if type(stride) is int:
+        stride = (stride, stride, stride)
+    elif stride is None:
+        stride = ()
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "avg_pool3d", "stride", 3)
+    if type(padding) is int:
+        padding = (padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "avg_pool3d", "padding", 4)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
+    if count_include_pad and count_include_pad is not True:
+        count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
+    if divisor_override is not None and type(divisor_override) is not int:
+        divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(
+            avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AvgPool3DBackward0((edge,))
+        node.kernel_size = kernel_size
+        node.stride = stride
+        node.padding = padding
+        node.ceil_mode = ceil_mode
+        node.count_include_pad = count_include_pad
+        node.divisor_override = divisor_override
+        node.kept = (save(input),)
+    try:
+        return wrap(
+            _avg_pool3d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            avg_pool3d,
+            (avg_pool3d,),
+            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            {},
+        ) from None
+
+
+_avg_pool3d_backward_kernels = kernel_table("avg_pool3d_backward")
+
+
+def avg_pool3d_backward(
+    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    """avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
+    if state.interceptors and intercepts(avg_pool3d_backward, grad_output, input):
+        return call(
+            avg_pool3d_backward,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        )
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "avg_pool3d_backward", "kernel_size", 3)
+    if type(stride) is int:
+        stride = (stride, stride, stride)
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "avg_pool3d_backward", "stride", 4)
+    if type(padding) is int:
+        padding = (padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "avg_pool3d_backward", "padding", 5)
+    if ceil_mode and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "avg_pool3d_backward", "ceil_mode", 6)
+    if count_include_pad and count_include_pad is not True:
+        count_include_pad = bool_of(count_include_pad, "avg_pool3d_backward", "count_include_pad", 7)
+    if divisor_override is not None and type(divisor_override) is not int:
+        divisor_override = int_of(divisor_override, "avg_pool3d_backward", "divisor_override", 8)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(
+            avg_pool3d_backward,
+            grad_output,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        )
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.AvgPool3DBackwardBackward0((grad_output_edge, input_edge))
+            node.kernel_size = kernel_size
+            node.stride = stride
+            node.padding = padding
+            node.ceil_mode = ceil_mode
+            node.count_include_pad = count_include_pad
+            node.divisor_override = divisor_override
+    try:
+        return wrap(
+            _avg_pool3d_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            avg_pool3d_backward,
+            (avg_pool3d_backward,),
+            (grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            {},
+        ) from None
+
+
+def adaptive_avg_pool1d(input, output_size, *more_output_size):
+    """adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor"""
+    if state.interceptors and intercepts(adaptive_avg_pool1d, input):
+        return call(adaptive_avg_pool1d, input, output_size, *more_output_size)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(adaptive_avg_pool1d, input, output_size, *more_output_size)
+    if type(output_size) is int:
+        output_size = (output_size,) + more_output_size
+    elif type(output_size) is not tuple:
+        output_size = ints_of(
+            (output_size,) + more_output_size if more_output_size else output_size,
+            "adaptive_avg_pool1d",
+            "output_size",
+            2,
+        )
+    try:
+        return composite.adaptive_avg_pool1d(input, output_size)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, adaptive_avg_pool1d, (adaptive_avg_pool1d,), (input, output_size), {}) from None
+
+
+def adaptive_avg_pool3d(input, output_size, *more_output_size):
+    """adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
+    if state.interceptors and intercepts(adaptive_avg_pool3d, input):
+        return call(adaptive_avg_pool3d, input, output_size, *more_output_size)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(adaptive_avg_pool3d, input, output_size, *more_output_size)
+    if type(output_size) is int:
+        output_size = (output_size,) + more_output_size
+    elif type(output_size) is not tuple:
+        output_size = ints_of(
+            (output_size,) + more_output_size if more_output_size else output_size,
+            "adaptive_avg_pool3d",
+            "output_size",
+            2,
+        )
+    try:
+        return composite.adaptive_avg_pool3d(input, output_size)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, adaptive_avg_pool3d, (adaptive_avg_pool3d,), (input, output_size), {}) from None
+
+
+__adaptive_avg_pool3d_kernels = kernel_table("_adaptive_avg_pool3d")
+
+
+def _adaptive_avg_pool3d(input, output_size, *more_output_size):
+    """_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
+    if state.interceptors and intercepts(_adaptive_avg_pool3d, input):
+        return call(_adaptive_avg_pool3d, input, output_size, *more_output_size)
+    if type(output_size) is int:
+        output_size = (output_size,) + more_output_size
+    elif type(output_size) is not tuple:
+        output_size = ints_of(
+            (output_size,) + more_output_size if more_output_size else output_size,
+            "_adaptive_avg_pool3d",
+            "output_size",
+            2,
+        )
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_adaptive_avg_pool3d, input, output_size, *more_output_size)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AdaptiveAvgPool3DBackward0((edge,))
+        node.kept = (save(input),)
+    try:
+        return wrap(__adaptive_avg_pool3d_kernels[type(input_array)](input_array, output_size), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _adaptive_avg_pool3d, (_adaptive_avg_pool3d,), (input, output_size), {}) from None
+
+
+__adaptive_avg_pool3d_backward_kernels = kernel_table("_adaptive_avg_pool3d_backward")
+
+
+def _adaptive_avg_pool3d_backward(grad_output, input):
+    """_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(_adaptive_avg_pool3d_backward, grad_output, input):
+        return call(_adaptive_avg_pool3d_backward, grad_output, input)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_adaptive_avg_pool3d_backward, grad_output, input)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.AdaptiveAvgPool3DBackwardBackward0((grad_output_edge, input_edge))
+            node.grad_output_shape = grad_output_array.shape
+    return wrap(__adaptive_avg_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node)
+
+
+def adaptive_max_pool1d(input, output_size, *more_output_size):
+    """adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(adaptive_max_pool1d, input):
+        return call(adaptive_max_pool1d, input, output_size, *more_output_size)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(adaptive_max_pool1d, input, output_size, *more_output_size)
+    if type(output_size) is int:
+        output_size = (output_size,) + more_output_size
+    elif type(output_size) is not tuple:
+        output_size = ints_of(
+            (output_size,) + more_output_size if more_output_size else output_size,
+            "adaptive_max_pool1d",
+            "output_size",
+            2,
+        )
+    try:
+        return composite.adaptive_max_pool1d(input, output_size)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, adaptive_max_pool1d, (adaptive_max_pool1d,), (input, output_size), {}) from None
+
+
+_adaptive_max_pool2d_kernels = kernel_table("adaptive_max_pool2d")
+
+
+def adaptive_max_pool2d(input, output_size, *more_output_size, out=None):
+    """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(adaptive_max_pool2d, input):
+        return call(adaptive_max_pool2d, input, output_size, *more_output_size, out=out)
+    if out is not None:
+        return adaptive_max_pool2d_out(input, output_size, *more_output_size, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,) + more_output_size
+    elif type(output_size) is not tuple:
+        output_size = ints_of(
+            (output_size,) + more_output_size if more_output_size else output_size,
+            "adaptive_max_pool2d",
+            "output_size",
+            2,
+        )
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(adaptive_max_pool2d, input, output_size, *more_output_size, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AdaptiveMaxPool2DBackward0((edge,))
+        node.kept = (save(input),)
+    result0_array, result1_array = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size)
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    if node is not None:
+        node.kept += (save(result1),)
+    return result0, result1
+
+
+def adaptive_max_pool2d_out(input, output_size, *more_output_size, out):
+    """adaptive_max_pool2d.out(Tensor self, int[2] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
+    if state.interceptors and intercepts(adaptive_max_pool2d_out, input, out):
+        return call(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,) + more_output_size
+    elif type(output_size) is not tuple:
+        output_size = ints_of(
+            (output_size,) + more_output_size if more_output_size else output_size,
+            "adaptive_max_pool2d",
+            "output_size",
+            2,
+        )
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
+    refuse_grad("adaptive_max_pool2d", input, *out)
+    arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return out
+
+
+_adaptive_max_pool2d_backward_kernels = kernel_table("adaptive_max_pool2d_backward")
+
+
+def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
+    """adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+    if state.interceptors and intercepts(adaptive_max_pool2d_backward, grad_output, input, indices):
+        return call(adaptive_max_pool2d_backward, grad_output, input, indices, out=out)
+    if out is not None:
+        return adaptive_max_pool2d_backward_out(grad_output, input, indices, out=out)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        indices_array = indices._array
+    except AttributeError:
+        return raise_bad_argument(adaptive_max_pool2d_backward, grad_output, input, indices, out=out)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.AdaptiveMaxPool2DBackwardBackward0((grad_output_edge, input_edge))
+            node.kept = (save(indices) if grad_output_edge else None,)
+    return wrap(
+        _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, indices_array),
+        node,
+    )
+
+
+def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
+    """adaptive_max_pool2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(adaptive_max_pool2d_backward_out, grad_output, input, indices, out):
+        return call(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        indices_array = indices._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
+    refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
+    set_array(
+        out,
+        _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, indices_array, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_adaptive_max_pool3d_kernels = kernel_table("adaptive_max_pool3d")
+
+
+def adaptive_max_pool3d(input, output_size, *more_output_size, out=None):
+    """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(adaptive_max_pool3d, input):
+        return call(adaptive_max_pool3d, input, output_size, *more_output_size, out=out)
+    if out is not None:
+        return adaptive_max_pool3d_out(input, output_size, *more_output_size, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,) + more_output_size
+    elif type(output_size) is not tuple:
+        output_size = ints_of(
+            (output_size,) + more_output_size if more_output_size else output_size,
+            "adaptive_max_pool3d",
+            "output_size",
+            2,
+        )
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(adaptive_max_pool3d, input, output_size, *more_output_size, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AdaptiveMaxPool3DBackward0((edge,))
+        node.kept = (save(input),)
+    result0_array, result1_array = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size)
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    if node is not None:
+        node.kept += (save(result1),)
+    return result0, result1
+
+
+def adaptive_max_pool3d_out(input, output_size, *more_output_size, out):
+    """adaptive_max_pool3d.out(Tensor self, int[3] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
+    if state.interceptors and intercepts(adaptive_max_pool3d_out, input, out):
+        return call(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,) + more_output_size
+    elif type(output_size) is not tuple:
+        output_size = ints_of(
+            (output_size,) + more_output_size if more_output_size else output_size,
+            "adaptive_max_pool3d",
+            "output_size",
+            2,
+        )
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
+    refuse_grad("adaptive_max_pool3d", input, *out)
+    arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return out
+
+
+_adaptive_max_pool3d_backward_kernels = kernel_table("adaptive_max_pool3d_backward")
+
+
+def adaptive_max_pool3d_backward(grad_output, input, indices):
+    """adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+    if state.interceptors and intercepts(adaptive_max_pool3d_backward, grad_output, input, indices):
+        return call(adaptive_max_pool3d_backward, grad_output, input, indices)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        indices_array = indices._array
+    except AttributeError:
+        return raise_bad_argument(adaptive_max_pool3d_backward, grad_output, input, indices)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.AdaptiveMaxPool3DBackwardBackward0((grad_output_edge, input_edge))
+            node.kept = (save(indices) if grad_output_edge else None,)
+    return wrap(
+        _adaptive_max_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, indices_array),
+        node,
+    )
+
+
+_max_unpool2d_kernels = kernel_table("max_unpool2d")
+
+
+def max_unpool2d(input, indices, output_size):
+    """max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"""
+    if state.interceptors and intercepts(max_unpool2d, input, indices):
+        return call(max_unpool2d, input, indices, output_size)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "max_unpool2d", "output_size", 3)
+    try:
+        input_array = input._array
+        indices_array = indices._array
+    except AttributeError:
+        return raise_bad_argument(max_unpool2d, input, indices, output_size)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.MaxUnpool2DBackward0((edge,))
+        node.kept = (save(indices),)
+    try:
+        return wrap(_max_unpool2d_kernels[type(input_array)](input_array, indices_array, output_size), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, max_unpool2d, (max_unpool2d,), (input, indices, output_size), {}) from None
+
+
+_max_unpool3d_kernels = kernel_table("max_unpool3d")
+
+
+def max_unpool3d(input, indices, output_size, stride, padding):
+    """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"""
+    if state.interceptors and intercepts(max_unpool3d, input, indices):
+        return call(max_unpool3d, input, indices, output_size, stride, padding)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "max_unpool3d", "output_size", 3)
+    if type(stride) is int:
+        stride = (stride, stride, stride)
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "max_unpool3d", "stride", 4)
+    if type(padding) is int:
+        padding = (padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "max_unpool3d", "padding", 5)
+    try:
+        input_array = input._array
+        indices_array = indices._array
+    except AttributeError:
+        return raise_bad_argument(max_unpool3d, input, indices, output_size, stride, padding)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.MaxUnpool3DBackward0((edge,))
+        node.kept = (save(indices),)
+    try:
+        return wrap(
+            _max_unpool3d_kernels[type(input_array)](input_array, indices_array, output_size, stride, padding), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, max_unpool3d, (max_unpool3d,), (input, indices, output_size, stride, padding), {}
+        ) from None
+
+
+_im2col_kernels = kernel_table("im2col")
+
+
+def im2col(input, kernel_size, dilation, padding, stride):
+    """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+    if state.interceptors and intercepts(im2col, input):
+        return call(im2col, input, kernel_size, dilation, padding, stride)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "im2col", "kernel_size", 2)
+    if type(dilation) is int:
+        dilation = (dilation, dilation)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "im2col", "dilation", 3)
+    if type(padding) is int:
+        padding = (padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "im2col", "padding", 4)
+    if type(stride) is int:
+        stride = (stride, stride)
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "im2col", "stride", 5)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(im2col, input, kernel_size, dilation, padding, stride)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.Im2ColBackward0((edge,))
+        node.self_shape = input_array.shape
+        node.kernel_size = kernel_size
+        node.dilation = dilation
+        node.padding = padding
+        node.stride = stride
+    try:
+        return wrap(_im2col_kernels[type(input_array)](input_array, kernel_size, dilation, padding, stride), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, im2col, (im2col,), (input, kernel_size, dilation, padding, stride), {}) from None
+
+
+_col2im_kernels = kernel_table("col2im")
+
+
+def col2im(input, output_size, kernel_size, dilation, padding, stride):
+    """col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+    if state.interceptors and intercepts(col2im, input):
+        return call(col2im, input, output_size, kernel_size, dilation, padding, stride)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple:
+        output_size = ints_of(output_size, "col2im", "output_size", 2)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple:
+        kernel_size = ints_of(kernel_size, "col2im", "kernel_size", 3)
+    if type(dilation) is int:
+        dilation = (dilation, dilation)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "col2im", "dilation", 4)
+    if type(padding) is int:
+        padding = (padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "col2im", "padding", 5)
+    if type(stride) is int:
+        stride = (stride, stride)
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "col2im", "stride", 6)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(col2im, input, output_size, kernel_size, dilation, padding, stride)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.Col2ImBackward0((edge,))
+        node.kernel_size = kernel_size
+        node.dilation = dilation
+        node.padding = padding
+        node.stride = stride
+    try:
+        return wrap(
+            _col2im_kernels[type(input_array)](input_array, output_size, kernel_size, dilation, padding, stride), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, col2im, (col2im,), (input, output_size, kernel_size, dilation, padding, stride), {}
+        ) from None
+
+
+_reflection_pad1d_kernels = kernel_table("reflection_pad1d")
+
+
+def reflection_pad1d(input, padding, *more_padding, out=None):
+    """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
+    if state.interceptors and intercepts(reflection_pad1d, input):
+        return call(reflection_pad1d, input, padding, *more_padding, out=out)
+    if out is not None:
+        return reflection_pad1d_out(input, padding, *more_padding, out=out)
+    if type(padding) is int:
+        padding = (padding,) + more_padding
+    elif type(padding) is not tuple:
+        padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad1d", "padding", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(reflection_pad1d, input, padding, *more_padding, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ReflectionPad1DBackward0((edge,))
+        node.padding = padding
+        node.kept = (save(input),)
+    try:
+        return wrap(_reflection_pad1d_kernels[type(input_array)](input_array, padding), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, reflection_pad1d, (reflection_pad1d,), (input, padding), {}) from None
+
+
+def reflection_pad1d_out(input, padding, *more_padding, out):
+    """reflection_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(reflection_pad1d_out, input, out):
+        return call(reflection_pad1d_out, input, padding, *more_padding, out=out)
+    if type(padding) is int:
+        padding = (padding,) + more_padding
+    elif type(padding) is not tuple:
+        padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad1d", "padding", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(reflection_pad1d_out, input, padding, *more_padding, out=out)
+    refuse_grad("reflection_pad1d", input, out)
+    set_array(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+    mark_written(out)
+    return out
+
+
+_reflection_pad1d_backward_kernels = kernel_table("reflection_pad1d_backward")
+
+
+def reflection_pad1d_backward(grad_output, input, padding):
+    """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+    if state.interceptors and intercepts(reflection_pad1d_backward, grad_output, input):
+        return call(reflection_pad1d_backward, grad_output, input, padding)
+    if type(padding) is int:
+        padding = (padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "reflection_pad1d_backward", "padding", 3)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(reflection_pad1d_backward, grad_output, input, padding)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.ReflectionPad1DBackwardBackward0((grad_output_edge, input_edge))
+            node.padding = padding
+    try:
+        return wrap(
+            _reflection_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, reflection_pad1d_backward, (reflection_pad1d_backward,), (grad_output, input, padding), {}
+        ) from None
+
+
+_reflection_pad2d_kernels = kernel_table("reflection_pad2d")
+
+
+def reflection_pad2d(input, padding, *more_padding):
+    """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
+    if state.interceptors and intercepts(reflection_pad2d, input):
+        return call(reflection_pad2d, input, padding, *more_padding)
+    if type(padding) is int:
+        padding = (padding,) + more_padding
+    elif type(padding) is not tuple:
+        padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad2d", "padding", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(reflection_pad2d, input, padding, *more_padding)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ReflectionPad2DBackward0((edge,))
+        node.padding = padding
+        node.kept = (save(input),)
+    try:
+        return wrap(_reflection_pad2d_kernels[type(input_array)](input_array, padding), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, reflection_pad2d, (reflection_pad2d,), (input, padding), {}) from None
+
+
+_reflection_pad2d_backward_kernels = kernel_table("reflection_pad2d_backward")
+
+
+def reflection_pad2d_backward(grad_output, input, padding):
+    """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+    if state.interceptors and intercepts(reflection_pad2d_backward, grad_output, input):
+        return call(reflection_pad2d_backward, grad_output, input, padding)
+    if type(padding) is int:
+        padding = (padding, padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "reflection_pad2d_backward", "padding", 3)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(reflection_pad2d_backward, grad_output, input, padding)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.ReflectionPad2DBackwardBackward0((grad_output_edge, input_edge))
+            node.padding = padding
+    try:
+        return wrap(
+            _reflection_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, reflection_pad2d_backward, (reflection_pad2d_backward,), (grad_output, input, padding), {}
+        ) from None
+
+
+_reflection_pad3d_kernels = kernel_table("reflection_pad3d")
+
+
+def reflection_pad3d(input, padding, *more_padding):
+    """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
+    if state.interceptors and intercepts(reflection_pad3d, input):
+        return call(reflection_pad3d, input, padding, *more_padding)
+    if type(padding) is int:
+        padding = (padding,) + more_padding
+    elif type(padding) is not tuple:
+        padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad3d", "padding", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(reflection_pad3d, input, padding, *more_padding)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ReflectionPad3DBackward0((edge,))
+        node.padding = padding
+        node.kept = (save(input),)
+    try:
+        return wrap(_reflection_pad3d_kernels[type(input_array)](input_array, padding), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, reflection_pad3d, (reflection_pad3d,), (input, padding), {}) from None
+
+
+_reflection_pad3d_backward_kernels = kernel_table("reflection_pad3d_backward")
+
+
+def reflection_pad3d_backward(grad_output, input, padding):
+    """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+    if state.interceptors and intercepts(reflection_pad3d_backward, grad_output, input):
+        return call(reflection_pad3d_backward, grad_output, input, padding)
+    if type(padding) is int:
+        padding = (padding, padding, padding, padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "reflection_pad3d_backward", "padding", 3)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(reflection_pad3d_backward, grad_output, input, padding)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.ReflectionPad3DBackwardBackward0((grad_output_edge, input_edge))
+            node.padding = padding
+    try:
+        return wrap(
+            _reflection_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, reflection_pad3d_backward, (reflection_pad3d_backward,), (grad_output, input, padding), {}
+        ) from None
+
+
+_replication_pad1d_kernels = kernel_table("replication_pad1d")
+
+
+def replication_pad1d(input, padding, *more_padding, out=None):
+    """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
+    if state.interceptors and intercepts(replication_pad1d, input):
+        return call(replication_pad1d, input, padding, *more_padding, out=out)
+    if out is not None:
+        return replication_pad1d_out(input, padding, *more_padding, out=out)
+    if type(padding) is int:
+        padding = (padding,) + more_padding
+    elif type(padding) is not tuple:
+        padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad1d", "padding", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(replication_pad1d, input, padding, *more_padding, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ReplicationPad1DBackward0((edge,))
+        node.padding = padding
+        node.kept = (save(input),)
+    try:
+        return wrap(_replication_pad1d_kernels[type(input_array)](input_array, padding), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, replication_pad1d, (replication_pad1d,), (input, padding), {}) from None
+
+
+def replication_pad1d_out(input, padding, *more_padding, out):
+    """replication_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(replication_pad1d_out, input, out):
+        return call(replication_pad1d_out, input, padding, *more_padding, out=out)
+    if type(padding) is int:
+        padding = (padding,) + more_padding
+    elif type(padding) is not tuple:
+        padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad1d", "padding", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(replication_pad1d_out, input, padding, *more_padding, out=out)
+    refuse_grad("replication_pad1d", input, out)
+    set_array(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+    mark_written(out)
+    return out
+
+
+_replication_pad1d_backward_kernels = kernel_table("replication_pad1d_backward")
+
+
+def replication_pad1d_backward(grad_output, input, padding):
+    """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+    if state.interceptors and intercepts(replication_pad1d_backward, grad_output, input):
+        return call(replication_pad1d_backward, grad_output, input, padding)
+    if type(padding) is int:
+        padding = (padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "replication_pad1d_backward", "padding", 3)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(replication_pad1d_backward, grad_output, input, padding)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.ReplicationPad1DBackwardBackward0((grad_output_edge, input_edge))
+            node.padding = padding
+    try:
+        return wrap(
+            _replication_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, replication_pad1d_backward, (replication_pad1d_backward,), (grad_output, input, padding), {}
+        ) from None
+
+
+_replication_pad2d_kernels = kernel_table("replication_pad2d")
+
+
+def replication_pad2d(input, padding, *more_padding):
+    """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
+    if state.interceptors and intercepts(replication_pad2d, input):
+        return call(replication_pad2d, input, padding, *more_padding)
+    if type(padding) is int:
+        padding = (padding,) + more_padding
+    elif type(padding) is not tuple:
+        padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad2d", "padding", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(replication_pad2d, input, padding, *more_padding)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ReplicationPad2DBackward0((edge,))
+        node.padding = padding
+        node.kept = (save(input),)
+    try:
+        return wrap(_replication_pad2d_kernels[type(input_array)](input_array, padding), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, replication_pad2d, (replication_pad2d,), (input, padding), {}) from None
+
+
+_replication_pad2d_backward_kernels = kernel_table("replication_pad2d_backward")
+
+
+def replication_pad2d_backward(grad_output, input, padding):
+    """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+    if state.interceptors and intercepts(replication_pad2d_backward, grad_output, input):
+        return call(replication_pad2d_backward, grad_output, input, padding)
+    if type(padding) is int:
+        padding = (padding, padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "replication_pad2d_backward", "padding", 3)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(replication_pad2d_backward, grad_output, input, padding)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.ReplicationPad2DBackwardBackward0((grad_output_edge, input_edge))
+            node.padding = padding
+    try:
+        return wrap(
+            _replication_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, replication_pad2d_backward, (replication_pad2d_backward,), (grad_output, input, padding), {}
+        ) from None
+
+
+_replication_pad3d_kernels = kernel_table("replication_pad3d")
+
+
+def replication_pad3d(input, padding, *more_padding):
+    """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
+    if state.interceptors and intercepts(replication_pad3d, input):
+        return call(replication_pad3d, input, padding, *more_padding)
+    if type(padding) is int:
+        padding = (padding,) + more_padding
+    elif type(padding) is not tuple:
+        padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad3d", "padding", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(replication_pad3d, input, padding, *more_padding)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ReplicationPad3DBackward0((edge,))
+        node.padding = padding
+        node.kept = (save(input),)
+    try:
+        return wrap(_replication_pad3d_kernels[type(input_array)](input_array, padding), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, replication_pad3d, (replication_pad3d,), (input, padding), {}) from None
+
+
+_replication_pad3d_backward_kernels = kernel_table("replication_pad3d_backward")
+
+
+def replication_pad3d_backward(grad_output, input, padding):
+    """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+    if state.interceptors and intercepts(replication_pad3d_backward, grad_output, input):
+        return call(replication_pad3d_backward, grad_output, input, padding)
+    if type(padding) is int:
+        padding = (padding, padding, padding, padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "replication_pad3d_backward", "padding", 3)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(replication_pad3d_backward, grad_output, input, padding)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.ReplicationPad3DBackwardBackward0((grad_output_edge, input_edge))
+            node.padding = padding
+    try:
+        return wrap(
+            _replication_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, replication_pad3d_backward, (replication_pad3d_backward,), (grad_output, input, padding), {}
+        ) from None
+
+
+def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output_padding=(0,), groups=1, dilation=(1,)):
+    """conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor"""
+    if state.interceptors and intercepts(conv_transpose1d, input, weight, bias):
+        return call(conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    if not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(
+            conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    if type(stride) is int:
+        stride = (stride,)
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "conv_transpose1d", "stride", 4)
+    if type(padding) is int:
+        padding = (padding,)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "conv_transpose1d", "padding", 5)
+    if type(output_padding) is int:
+        output_padding = (output_padding,)
+    elif type(output_padding) is not tuple:
+        output_padding = ints_of(output_padding, "conv_transpose1d", "output_padding", 6)
+    if type(groups) is not int:
+        groups = int_of(groups, "conv_transpose1d", "groups", 7)
+    if type(dilation) is int:
+        dilation = (dilation,)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "conv_transpose1d", "dilation", 8)
+    try:
+        return composite.conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            conv_transpose1d,
+            (conv_transpose1d,),
+            (input, weight, bias, stride, padding, output_padding, groups, dilation),
+            {},
+        ) from None
+
+
+def conv_transpose3d(
+    input,
+    weight,
+    bias=None,
+    stride=(1, 1, 1),
+    padding=(0, 0, 0),
+    output_padding=(0, 0, 0),
+    groups=1,
+    dilation=(1, 1, 1),
+):
+    """conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor"""
+    if state.interceptors and intercepts(conv_transpose3d, input, weight, bias):
+        return call(conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    if not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(
+            conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    if type(stride) is int:
+        stride = (stride, stride, stride)
+    elif type(stride) is not tuple:
+        stride = ints_of(stride, "conv_transpose3d", "stride", 4)
+    if type(padding) is int:
+        padding = (padding, padding, padding)
+    elif type(padding) is not tuple:
+        padding = ints_of(padding, "conv_transpose3d", "padding", 5)
+    if type(output_padding) is int:
+        output_padding = (output_padding, output_padding, output_padding)
+    elif type(output_padding) is not tuple:
+        output_padding = ints_of(output_padding, "conv_transpose3d", "output_padding", 6)
+    if type(groups) is not int:
+        groups = int_of(groups, "conv_transpose3d", "groups", 7)
+    if type(dilation) is int:
+        dilation = (dilation, dilation, dilation)
+    elif type(dilation) is not tuple:
+        dilation = ints_of(dilation, "conv_transpose3d", "dilation", 8)
+    try:
+        return composite.conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            conv_transpose3d,
+            (conv_transpose3d,),
+            (input, weight, bias, stride, padding, output_padding, groups, dilation),
+            {},
+        ) from None
+
+
+def pixel_shuffle(input, upscale_factor):
+    """pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"""
+    if state.interceptors and intercepts(pixel_shuffle, input):
+        return call(pixel_shuffle, input, upscale_factor)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(pixel_shuffle, input, upscale_factor)
+    if type(upscale_factor) is not int:
+        upscale_factor = int_of(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
+    return composite.pixel_shuffle(input, upscale_factor)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    """pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"""
+    if state.interceptors and intercepts(pixel_unshuffle, input):
+        return call(pixel_unshuffle, input, downscale_factor)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(pixel_unshuffle, input, downscale_factor)
+    if type(downscale_factor) is not int:
+        downscale_factor = int_of(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
+    return composite.pixel_unshuffle(input, downscale_factor)
+
+
+def channel_shuffle(input, groups):
+    """channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
+    if state.interceptors and intercepts(channel_shuffle, input):
+        return call(channel_shuffle, input, groups)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(channel_shuffle, input, groups)
+    if type(groups) is not int:
+        groups = int_of(groups, "channel_shuffle", "groups", 2)
+    return composite.channel_shuffle(input, groups)
+
+
+def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
+    """instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
+    if state.interceptors and intercepts(instance_norm, input, weight, bias, running_mean, running_var):
+        return call(
+            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+        )
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+        )
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(
+            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+        )
+    if running_mean is not None and not isinstance(running_mean, Tensor):
+        return raise_bad_argument(
+            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+        )
+    if running_var is not None and not isinstance(running_var, Tensor):
+        return raise_bad_argument(
+            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+        )
+    if use_input_stats and use_input_stats is not True:
+        use_input_stats = bool_of(use_input_stats, "instance_norm", "use_input_stats", 6)
+    if type(momentum) is not float:
+        momentum = float_of(momentum, "instance_norm", "momentum", 7)
+    if type(eps) is not float:
+        eps = float_of(eps, "instance_norm", "eps", 8)
+    if cudnn_enabled and cudnn_enabled is not True:
+        cudnn_enabled = bool_of(cudnn_enabled, "instance_norm", "cudnn_enabled", 9)
+    return composite.instance_norm(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+    )
+
+
+def bilinear(input1, input2, weight, bias=None):
+    """bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"""
+    if state.interceptors and intercepts(bilinear, input1, input2, weight, bias):
+        return call(bilinear, input1, input2, weight, bias)
+    if not isinstance(input1, Tensor):
+        return raise_bad_argument(bilinear, input1, input2, weight, bias)
+    if not isinstance(input2, Tensor):
+        return raise_bad_argument(bilinear, input1, input2, weight, bias)
+    if not isinstance(weight, Tensor):
+        return raise_bad_argument(bilinear, input1, input2, weight, bias)
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(bilinear, input1, input2, weight, bias)
+    return composite.bilinear(input1, input2, weight, bias)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
+    """group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor"""
+    if state.interceptors and intercepts(group_norm, input, weight, bias):
+        return call(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
+    if type(num_groups) is not int:
+        num_groups = int_of(num_groups, "group_norm", "num_groups", 2)
+    if type(eps) is not float:
+        eps = float_of(eps, "group_norm", "eps", 5)
+    if cudnn_enabled and cudnn_enabled is not True:
+        cudnn_enabled = bool_of(cudnn_enabled, "group_norm", "cudnn_enabled", 6)
+    return composite.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor"""
+    if state.interceptors and intercepts(rms_norm, input, weight):
+        return call(rms_norm, input, normalized_shape, weight, eps)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
+    if type(normalized_shape) is not tuple:
+        normalized_shape = ints_of(normalized_shape, "rms_norm", "normalized_shape", 2)
+    if eps is not None and type(eps) is not float:
+        eps = float_of(eps, "rms_norm", "eps", 4)
+    try:
+        return composite.rms_norm(input, normalized_shape, weight, eps)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, rms_norm, (rms_norm,), (input, normalized_shape, weight, eps), {}) from None
+
+
+def feature_dropout(input, p, train):
+    """feature_dropout(Tensor input, float p, bool train) -> Tensor"""
+    if state.interceptors and intercepts(feature_dropout, input):
+        return call(feature_dropout, input, p, train)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(feature_dropout, input, p, train)
+    if type(p) is not float:
+        p = float_of(p, "feature_dropout", "p", 2)
+    if train and train is not True:
+        train = bool_of(train, "feature_dropout", "train", 3)
+    return composite.feature_dropout(input, p, train)
+
+
+def feature_dropout_(input, p, train):
+    """feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
+    if state.interceptors and intercepts(feature_dropout_, input):
+        return call(feature_dropout_, input, p, train)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(feature_dropout_, input, p, train)
+    if type(p) is not float:
+        p = float_of(p, "feature_dropout_", "p", 2)
+    if train and train is not True:
+        train = bool_of(train, "feature_dropout_", "train", 3)
+    return composite.feature_dropout_(input, p, train)
+
+
+def alpha_dropout(input, p, train):
+    """alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
+    if state.interceptors and intercepts(alpha_dropout, input):
+        return call(alpha_dropout, input, p, train)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(alpha_dropout, input, p, train)
+    if type(p) is not float:
+        p = float_of(p, "alpha_dropout", "p", 2)
+    if train and train is not True:
+        train = bool_of(train, "alpha_dropout", "train", 3)
+    return composite.alpha_dropout(input, p, train)
+
+
+def alpha_dropout_(input, p, train):
+    """alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
+    if state.interceptors and intercepts(alpha_dropout_, input):
+        return call(alpha_dropout_, input, p, train)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(alpha_dropout_, input, p, train)
+    if type(p) is not float:
+        p = float_of(p, "alpha_dropout_", "p", 2)
+    if train and train is not True:
+        train = bool_of(train, "alpha_dropout_", "train", 3)
+    return composite.alpha_dropout_(input, p, train)
+
+
+def feature_alpha_dropout(input, p, train):
+    """feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
+    if state.interceptors and intercepts(feature_alpha_dropout, input):
+        return call(feature_alpha_dropout, input, p, train)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(feature_alpha_dropout, input, p, train)
+    if type(p) is not float:
+        p = float_of(p, "feature_alpha_dropout", "p", 2)
+    if train and train is not True:
+        train = bool_of(train, "feature_alpha_dropout", "train", 3)
+    return composite.feature_alpha_dropout(input, p, train)
+
+
+def feature_alpha_dropout_(input, p, train):
+    """feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
+    if state.interceptors and intercepts(feature_alpha_dropout_, input):
+        return call(feature_alpha_dropout_, input, p, train)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(feature_alpha_dropout_, input, p, train)
+    if type(p) is not float:
+        p = float_of(p, "feature_alpha_dropout_", "p", 2)
+    if train and train is not True:
+        train = bool_of(train, "feature_alpha_dropout_", "train", 3)
+    return composite.feature_alpha_dropout_(input, p, train)
+
+
+def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    """lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(lstm_input, input, hx, params):
+        return call(lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if type(hx) is not list and not isinstance(hx, (list, tuple)):
+        return raise_bad_argument(
+            lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if type(params) is not list and not isinstance(params, (list, tuple)):
+        return raise_bad_argument(
+            lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if has_biases and has_biases is not True:
+        has_biases = bool_of(has_biases, "lstm", "has_biases", 4)
+    if type(num_layers) is not int:
+        num_layers = int_of(num_layers, "lstm", "num_layers", 5)
+    if type(dropout) is not float:
+        dropout = float_of(dropout, "lstm", "dropout", 6)
+    if train and train is not True:
+        train = bool_of(train, "lstm", "train", 7)
+    if bidirectional and bidirectional is not True:
+        bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 8)
+    if batch_first and batch_first is not True:
+        batch_first = bool_of(batch_first, "lstm", "batch_first", 9)
+    return composite.lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
+    """lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(lstm_data, data, batch_sizes, hx, params):
+        return call(lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    if not isinstance(data, Tensor):
+        return raise_bad_argument(
+            lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if not isinstance(batch_sizes, Tensor):
+        return raise_bad_argument(
+            lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if type(hx) is not list and not isinstance(hx, (list, tuple)):
+        return raise_bad_argument(
+            lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if type(params) is not list and not isinstance(params, (list, tuple)):
+        return raise_bad_argument(
+            lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if has_biases and has_biases is not True:
+        has_biases = bool_of(has_biases, "lstm", "has_biases", 5)
+    if type(num_layers) is not int:
+        num_layers = int_of(num_layers, "lstm", "num_layers", 6)
+    if type(dropout) is not float:
+        dropout = float_of(dropout, "lstm", "dropout", 7)
+    if train and train is not True:
+        train = bool_of(train, "lstm", "train", 8)
+    if bidirectional and bidirectional is not True:
+        bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 9)
+    return composite.lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+
+
+def lstm(*args, **kwargs):
+    """lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)
+    lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)
+    """
+    for overload in (lstm_data, lstm_input):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(lstm, (lstm_data, lstm_input), args, kwargs)
+
+
+def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    """gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(gru_input, input, hx, params):
+        return call(gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if not isinstance(hx, Tensor):
+        return raise_bad_argument(
+            gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if type(params) is not list and not isinstance(params, (list, tuple)):
+        return raise_bad_argument(
+            gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if has_biases and has_biases is not True:
+        has_biases = bool_of(has_biases, "gru", "has_biases", 4)
+    if type(num_layers) is not int:
+        num_layers = int_of(num_layers, "gru", "num_layers", 5)
+    if type(dropout) is not float:
+        dropout = float_of(dropout, "gru", "dropout", 6)
+    if train and train is not True:
+        train = bool_of(train, "gru", "train", 7)
+    if bidirectional and bidirectional is not True:
+        bidirectional = bool_of(bidirectional, "gru", "bidirectional", 8)
+    if batch_first and batch_first is not True:
+        batch_first = bool_of(batch_first, "gru", "batch_first", 9)
+    return composite.gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
+    """gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(gru_data, data, batch_sizes, hx, params):
+        return call(gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    if not isinstance(data, Tensor):
+        return raise_bad_argument(
+            gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if not isinstance(batch_sizes, Tensor):
+        return raise_bad_argument(
+            gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if not isinstance(hx, Tensor):
+        return raise_bad_argument(
+            gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if type(params) is not list and not isinstance(params, (list, tuple)):
+        return raise_bad_argument(
+            gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if has_biases and has_biases is not True:
+        has_biases = bool_of(has_biases, "gru", "has_biases", 5)
+    if type(num_layers) is not int:
+        num_layers = int_of(num_layers, "gru", "num_layers", 6)
+    if type(dropout) is not float:
+        dropout = float_of(dropout, "gru", "dropout", 7)
+    if train and train is not True:
+        train = bool_of(train, "gru", "train", 8)
+    if bidirectional and bidirectional is not True:
+        bidirectional = bool_of(bidirectional, "gru", "bidirectional", 9)
+    return composite.gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+
+
+def gru(*args, **kwargs):
+    """gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
+    gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
+    """
+    for overload in (gru_data, gru_input):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(gru, (gru_data, gru_input), args, kwargs)
+
+
+def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    """rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(rnn_tanh_input, input, hx, params):
+        return call(
+            rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if not isinstance(hx, Tensor):
+        return raise_bad_argument(
+            rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if type(params) is not list and not isinstance(params, (list, tuple)):
+        return raise_bad_argument(
+            rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if has_biases and has_biases is not True:
+        has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 4)
+    if type(num_layers) is not int:
+        num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 5)
+    if type(dropout) is not float:
+        dropout = float_of(dropout, "rnn_tanh", "dropout", 6)
+    if train and train is not True:
+        train = bool_of(train, "rnn_tanh", "train", 7)
+    if bidirectional and bidirectional is not True:
+        bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 8)
+    if batch_first and batch_first is not True:
+        batch_first = bool_of(batch_first, "rnn_tanh", "batch_first", 9)
+    return composite.rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
+    """rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(rnn_tanh_data, data, batch_sizes, hx, params):
+        return call(rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    if not isinstance(data, Tensor):
+        return raise_bad_argument(
+            rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if not isinstance(batch_sizes, Tensor):
+        return raise_bad_argument(
+            rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if not isinstance(hx, Tensor):
+        return raise_bad_argument(
+            rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if type(params) is not list and not isinstance(params, (list, tuple)):
+        return raise_bad_argument(
+            rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if has_biases and has_biases is not True:
+        has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 5)
+    if type(num_layers) is not int:
+        num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 6)
+    if type(dropout) is not float:
+        dropout = float_of(dropout, "rnn_tanh", "dropout", 7)
+    if train and train is not True:
+        train = bool_of(train, "rnn_tanh", "train", 8)
+    if bidirectional and bidirectional is not True:
+        bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 9)
+    return composite.rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+
+
+def rnn_tanh(*args, **kwargs):
+    """rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
+    rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
+    """
+    for overload in (rnn_tanh_data, rnn_tanh_input):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(rnn_tanh, (rnn_tanh_data, rnn_tanh_input), args, kwargs)
+
+
+def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    """rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(rnn_relu_input, input, hx, params):
+        return call(
+            rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if not isinstance(hx, Tensor):
+        return raise_bad_argument(
+            rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if type(params) is not list and not isinstance(params, (list, tuple)):
+        return raise_bad_argument(
+            rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    if has_biases and has_biases is not True:
+        has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 4)
+    if type(num_layers) is not int:
+        num_layers = int_of(num_layers, "rnn_relu", "num_layers", 5)
+    if type(dropout) is not float:
+        dropout = float_of(dropout, "rnn_relu", "dropout", 6)
+    if train and train is not True:
+        train = bool_of(train, "rnn_relu", "train", 7)
+    if bidirectional and bidirectional is not True:
+        bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 8)
+    if batch_first and batch_first is not True:
+        batch_first = bool_of(batch_first, "rnn_relu", "batch_first", 9)
+    return composite.rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
+    """rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(rnn_relu_data, data, batch_sizes, hx, params):
+        return call(rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    if not isinstance(data, Tensor):
+        return raise_bad_argument(
+            rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if not isinstance(batch_sizes, Tensor):
+        return raise_bad_argument(
+            rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if not isinstance(hx, Tensor):
+        return raise_bad_argument(
+            rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if type(params) is not list and not isinstance(params, (list, tuple)):
+        return raise_bad_argument(
+            rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    if has_biases and has_biases is not True:
+        has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 5)
+    if type(num_layers) is not int:
+        num_layers = int_of(num_layers, "rnn_relu", "num_layers", 6)
+    if type(dropout) is not float:
+        dropout = float_of(dropout, "rnn_relu", "dropout", 7)
+    if train and train is not True:
+        train = bool_of(train, "rnn_relu", "train", 8)
+    if bidirectional and bidirectional is not True:
+        bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 9)
+    return composite.rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+
+
+def rnn_relu(*args, **kwargs):
+    """rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
+    rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
+    """
+    for overload in (rnn_relu_data, rnn_relu_input):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(rnn_relu, (rnn_relu_data, rnn_relu_input), args, kwargs)
+
+
+def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
+        return call(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(w_ih, Tensor):
+        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(w_hh, Tensor):
+        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if b_ih is not None and not isinstance(b_ih, Tensor):
+        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if b_hh is not None and not isinstance(b_hh, Tensor):
+        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if type(hx) is not list and not isinstance(hx, (list, tuple)):
+        return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    try:
+        return composite.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, lstm_cell, (lstm_cell,), (input, hx, w_ih, w_hh, b_ih, b_hh), {}) from None
+
+
+def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
+    if state.interceptors and intercepts(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
+        return call(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(hx, Tensor):
+        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(w_ih, Tensor):
+        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(w_hh, Tensor):
+        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if b_ih is not None and not isinstance(b_ih, Tensor):
+        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if b_hh is not None and not isinstance(b_hh, Tensor):
+        return raise_bad_argument(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return composite.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
+    if state.interceptors and intercepts(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
+        return call(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(hx, Tensor):
+        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(w_ih, Tensor):
+        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(w_hh, Tensor):
+        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if b_ih is not None and not isinstance(b_ih, Tensor):
+        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if b_hh is not None and not isinstance(b_hh, Tensor):
+        return raise_bad_argument(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return composite.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
+    if state.interceptors and intercepts(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
+        return call(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(hx, Tensor):
+        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(w_ih, Tensor):
+        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if not isinstance(w_hh, Tensor):
+        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if b_ih is not None and not isinstance(b_ih, Tensor):
+        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    if b_hh is not None and not isinstance(b_hh, Tensor):
+        return raise_bad_argument(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return composite.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)

@@ -3,10 +3,11 @@
 """The pointwise ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
+from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array, unless_complex
 from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
-from mindtorch.autograd.saved_tensor import save, save_output
+from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import pointwise as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -21,9 +22,9 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.kinds import common_kind, kind_of
+from mindtorch.kinds import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap
+from mindtorch.tensor import Tensor, WrappedNumber, as_operand, new_object, wrap
 
 _add_kernels = kernel_table("add.Tensor")
 
@@ -48,9 +49,6 @@ def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(add, _reject, input, other, alpha=alpha, out=out)
     other_array = other._array
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -58,6 +56,25 @@ def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
         if input_edge or other_edge:
             node = nodes.AddBackward0((input_edge, other_edge))
             node.alpha = alpha
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors and alpha == 1 and alpha is not True:
+        try:
+            array = _add_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_add_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
 
 
@@ -166,9 +183,6 @@ def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(sub, _reject, input, other, alpha=alpha, out=out)
     other_array = other._array
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -176,6 +190,25 @@ def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
         if input_edge or other_edge:
             node = nodes.SubBackward0((input_edge, other_edge))
             node.alpha = alpha
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors and alpha == 1 and alpha is not True:
+        try:
+            array = _sub_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
 
 
@@ -344,9 +377,6 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(mul, _reject, input, other, out=out)
     other_array = other._array
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -354,6 +384,25 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
         if input_edge or other_edge:
             node = nodes.MulBackward0((input_edge, other_edge))
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _mul_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_mul_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
@@ -378,7 +427,7 @@ def mul_(input, other, *, _reject=raise_bad_argument):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.MulBackward0((input_edge, other_edge))
-            node.kept = (save(other) if input_edge else None, save(input.clone()) if other_edge else None)
+            node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
     _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -448,9 +497,6 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(div_Tensor, _reject, input, other, out=out)
     other_array = other._array
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -458,6 +504,25 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
         if input_edge or other_edge:
             node = nodes.DivBackward0((input_edge, other_edge))
             node.kept = (save(other), save(input) if other_edge else None)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _div_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_div_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
@@ -482,7 +547,7 @@ def div__Tensor(input, other, *, _reject=raise_bad_argument):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.DivBackward0((input_edge, other_edge))
-            node.kept = (save(other), save(input.clone()) if other_edge else None)
+            node.kept = (save(other), save_copy(input) if other_edge else None)
     _div_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -577,7 +642,7 @@ def div__Tensor_mode(input, other, *, rounding_mode):
             check_inplace(input)
             node = nodes.DivBackward2((input_edge, other_edge))
             node.rounding_mode = rounding_mode
-            node.kept = (save(other), save(input.clone()) if other_edge else None)
+            node.kept = (save(other), save_copy(input) if other_edge else None)
     _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=input_array)
     mark_written(input)
     if node is not None:
@@ -683,15 +748,31 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
     except AttributeError:
         return number_first(floor_divide, _reject, input, other, out=out)
     other_array = other._array
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.FloorDivideBackward0((input_edge, other_edge))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _floor_divide_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_floor_divide_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
@@ -780,9 +861,6 @@ def remainder_Tensor(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(remainder_Tensor, input, other, out=out)
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -790,6 +868,25 @@ def remainder_Tensor(input, other, *, out=None):
         if input_edge or other_edge:
             node = nodes.RemainderBackward1((input_edge, other_edge))
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _remainder_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_remainder_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
@@ -809,7 +906,7 @@ def remainder__Tensor(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.RemainderBackward1((input_edge, other_edge))
-            node.kept = (save(input.clone()) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
     _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -950,6 +1047,184 @@ def remainder(input, other, *, out=None, _reject=raise_no_overload):
     )
 
 
+_fmod_Tensor_kernels = kernel_table("fmod.Tensor")
+
+
+def fmod_Tensor(input, other, *, out=None):
+    """fmod.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(fmod_Tensor, input, other):
+        return call(fmod_Tensor, input, other, out=out)
+    if out is not None:
+        return fmod_Tensor_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(fmod_Tensor, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.FmodBackward1((input_edge, other_edge))
+            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _fmod_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_fmod_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def fmod__Tensor(input, other):
+    """fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fmod__Tensor, input, other):
+        return call(fmod__Tensor, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(fmod__Tensor, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.FmodBackward1((input_edge, other_edge))
+            node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
+    _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def fmod_Tensor_out(input, other, *, out):
+    """fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fmod_Tensor_out, input, other, out):
+        return call(fmod_Tensor_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(fmod_Tensor_out, input, other, out=out)
+    refuse_grad("fmod", input, other, out)
+    set_array(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_fmod_Scalar_kernels = kernel_table("fmod.Scalar")
+
+
+def fmod_Scalar(input, other, *, out=None):
+    """fmod.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(fmod_Scalar, input):
+        return call(fmod_Scalar, input, other, out=out)
+    if out is not None:
+        return fmod_Scalar_out(input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "fmod", "other", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(fmod_Scalar, input, other, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.FmodBackward0((edge,))
+    return wrap(_fmod_Scalar_kernels[type(input_array)](input_array, other), node)
+
+
+def fmod(input, other, *, out=None):
+    """fmod.Tensor(Tensor self, Tensor other) -> Tensor
+    fmod.Scalar(Tensor self, Scalar other) -> Tensor
+    """
+    try:
+        if isinstance(other, Tensor):
+            return fmod_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return fmod_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(error, fmod, (fmod_Tensor, fmod_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(fmod, (fmod_Tensor, fmod_Scalar), (input, other), {"out": out})
+
+
+def fmod__Scalar(input, other):
+    """fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fmod__Scalar, input):
+        return call(fmod__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "fmod_", "other", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(fmod__Scalar, input, other)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.FmodBackward0((edge,))
+    _fmod_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def fmod_(input, other):
+    """fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return fmod__Tensor(input, other)
+        if as_operand(other) is not None:
+            return fmod__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, fmod_, (fmod__Tensor, fmod__Scalar), (input, other), {}) from None
+    return raise_no_overload(fmod_, (fmod__Tensor, fmod__Scalar), (input, other), {})
+
+
+def fmod_Scalar_out(input, other, *, out):
+    """fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fmod_Scalar_out, input, out):
+        return call(fmod_Scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "fmod", "other", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(fmod_Scalar_out, input, other, out=out)
+    refuse_grad("fmod", input, out)
+    set_array(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    mark_written(out)
+    return out
+
+
 _pow_Tensor_Tensor_kernels = kernel_table("pow.Tensor_Tensor")
 
 
@@ -964,9 +1239,6 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
         exponent_array = exponent._array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Tensor, input, exponent, out=out)
-    kind = input._kind
-    if not kind or kind is not exponent._kind:
-        kind = common_kind(input, exponent)
     node = None
     if (input._edge is not None or exponent._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -974,6 +1246,7 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
         if input_edge or exponent_edge:
             node = nodes.PowBackward1((input_edge, exponent_edge))
             node.kept = (save(input), save(exponent))
+    kind = common_kind(input, exponent)
     result = wrap(_pow_Tensor_Tensor_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -996,7 +1269,7 @@ def pow__Tensor(input, exponent):
         if input_edge or exponent_edge:
             check_inplace(input)
             node = nodes.PowBackward1((input_edge, exponent_edge))
-            node.kept = (save(input.clone()), save(exponent))
+            node.kept = (save_copy(input), save(exponent))
     _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1067,7 +1340,7 @@ def pow__Scalar(input, exponent):
         check_inplace(input)
         node = nodes.PowBackward0((edge,))
         node.exponent = exponent
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1185,7 +1458,6 @@ def neg(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(neg, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1193,6 +1465,7 @@ def neg(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.NegBackward0((edge,))
+    kind = input._kind or kind_of(input)
     return wrap(_neg_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -1274,7 +1547,7 @@ def abs_(input):
     ):
         check_inplace(input)
         node = nodes.AbsBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _abs_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1310,7 +1583,6 @@ def sgn(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sgn, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1319,6 +1591,7 @@ def sgn(input, *, out=None):
     ):
         node = nodes.SgnBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     result = wrap(_sgn_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -1341,7 +1614,7 @@ def sgn_(input):
     ):
         check_inplace(input)
         node = nodes.SgnBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _sgn_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1378,7 +1651,6 @@ def sign(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sign, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1386,6 +1658,7 @@ def sign(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.SignBackward0((edge,))
+    kind = input._kind or kind_of(input)
     return wrap(_sign_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -1477,7 +1750,6 @@ def _conj_physical(input):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(_conj_physical, input)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1485,6 +1757,7 @@ def _conj_physical(input):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.ConjPhysicalBackward0((edge,))
+    kind = input._kind or kind_of(input)
     return wrap(__conj_physical_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -1533,7 +1806,6 @@ def exp(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(exp, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1541,6 +1813,7 @@ def exp(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.ExpBackward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_exp_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -1599,7 +1872,6 @@ def expm1(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(expm1, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1607,6 +1879,7 @@ def expm1(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.Expm1Backward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_expm1_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -1652,6 +1925,72 @@ def expm1_out(input, *, out):
     return out
 
 
+_exp2_kernels = kernel_table("exp2")
+
+
+def exp2(input, *, out=None):
+    """exp2(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(exp2, input):
+        return call(exp2, input, out=out)
+    if out is not None:
+        return exp2_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(exp2, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.Exp2Backward0((edge,))
+    kind = input._kind or kind_of(input)
+    result = wrap(_exp2_kernels[kind or type(input_array)](input_array), node, kind)
+    if node is not None:
+        node.kept = (save_output(node, result),)
+    return result
+
+
+def exp2_(input):
+    """exp2_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(exp2_, input):
+        return call(exp2_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(exp2_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.Exp2Backward0((edge,))
+    _exp2_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept = (save_output(node, input),)
+    return input
+
+
+def exp2_out(input, *, out):
+    """exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(exp2_out, input, out):
+        return call(exp2_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(exp2_out, input, out=out)
+    refuse_grad("exp2", input, out)
+    set_array(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
 _log_kernels = kernel_table("log")
 
 
@@ -1665,7 +2004,6 @@ def log(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(log, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1674,6 +2012,7 @@ def log(input, *, out=None):
     ):
         node = nodes.LogBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_log_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -1693,7 +2032,7 @@ def log_(input):
     ):
         check_inplace(input)
         node = nodes.LogBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _log_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1729,7 +2068,6 @@ def log2(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(log2, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1738,6 +2076,7 @@ def log2(input, *, out=None):
     ):
         node = nodes.Log2Backward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_log2_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -1757,7 +2096,7 @@ def log2_(input):
     ):
         check_inplace(input)
         node = nodes.Log2Backward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _log2_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1780,6 +2119,70 @@ def log2_out(input, *, out):
     return out
 
 
+_log10_kernels = kernel_table("log10")
+
+
+def log10(input, *, out=None):
+    """log10(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(log10, input):
+        return call(log10, input, out=out)
+    if out is not None:
+        return log10_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(log10, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.Log10Backward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_log10_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def log10_(input):
+    """log10_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(log10_, input):
+        return call(log10_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(log10_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.Log10Backward0((edge,))
+        node.kept = (save_copy(input),)
+    _log10_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def log10_out(input, *, out):
+    """log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(log10_out, input, out):
+        return call(log10_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(log10_out, input, out=out)
+    refuse_grad("log10", input, out)
+    set_array(out, _log10_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
 _log1p_kernels = kernel_table("log1p")
 
 
@@ -1793,7 +2196,6 @@ def log1p(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(log1p, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1802,6 +2204,7 @@ def log1p(input, *, out=None):
     ):
         node = nodes.Log1PBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_log1p_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -1821,7 +2224,7 @@ def log1p_(input):
     ):
         check_inplace(input)
         node = nodes.Log1PBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _log1p_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1857,7 +2260,6 @@ def sqrt(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sqrt, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1865,6 +2267,7 @@ def sqrt(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.SqrtBackward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_sqrt_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -1923,7 +2326,6 @@ def rsqrt(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(rsqrt, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1931,6 +2333,7 @@ def rsqrt(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.RsqrtBackward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_rsqrt_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -1989,7 +2392,6 @@ def reciprocal(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(reciprocal, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -1997,6 +2399,7 @@ def reciprocal(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.ReciprocalBackward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_reciprocal_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2087,7 +2490,6 @@ def sin(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sin, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2096,6 +2498,7 @@ def sin(input, *, out=None):
     ):
         node = nodes.SinBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_sin_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2115,7 +2518,7 @@ def sin_(input):
     ):
         check_inplace(input)
         node = nodes.SinBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _sin_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2151,7 +2554,6 @@ def cos(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(cos, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2160,6 +2562,7 @@ def cos(input, *, out=None):
     ):
         node = nodes.CosBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_cos_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2179,7 +2582,7 @@ def cos_(input):
     ):
         check_inplace(input)
         node = nodes.CosBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _cos_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2215,7 +2618,6 @@ def tan(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(tan, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2223,6 +2625,7 @@ def tan(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.TanBackward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_tan_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2268,6 +2671,706 @@ def tan_out(input, *, out):
     return out
 
 
+_asin_kernels = kernel_table("asin")
+
+
+def asin(input, *, out=None):
+    """asin(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(asin, input):
+        return call(asin, input, out=out)
+    if out is not None:
+        return asin_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(asin, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AsinBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_asin_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def asin_(input):
+    """asin_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(asin_, input):
+        return call(asin_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(asin_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.AsinBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _asin_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def asin_out(input, *, out):
+    """asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(asin_out, input, out):
+        return call(asin_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(asin_out, input, out=out)
+    refuse_grad("asin", input, out)
+    set_array(out, _asin_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_acos_kernels = kernel_table("acos")
+
+
+def acos(input, *, out=None):
+    """acos(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(acos, input):
+        return call(acos, input, out=out)
+    if out is not None:
+        return acos_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(acos, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AcosBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_acos_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def acos_(input):
+    """acos_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(acos_, input):
+        return call(acos_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(acos_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.AcosBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _acos_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def acos_out(input, *, out):
+    """acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(acos_out, input, out):
+        return call(acos_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(acos_out, input, out=out)
+    refuse_grad("acos", input, out)
+    set_array(out, _acos_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_atan_kernels = kernel_table("atan")
+
+
+def atan(input, *, out=None):
+    """atan(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(atan, input):
+        return call(atan, input, out=out)
+    if out is not None:
+        return atan_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(atan, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AtanBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_atan_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def atan_(input):
+    """atan_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(atan_, input):
+        return call(atan_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(atan_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.AtanBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _atan_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def atan_out(input, *, out):
+    """atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(atan_out, input, out):
+        return call(atan_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(atan_out, input, out=out)
+    refuse_grad("atan", input, out)
+    set_array(out, _atan_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_sinh_kernels = kernel_table("sinh")
+
+
+def sinh(input, *, out=None):
+    """sinh(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(sinh, input):
+        return call(sinh, input, out=out)
+    if out is not None:
+        return sinh_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(sinh, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SinhBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_sinh_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def sinh_(input):
+    """sinh_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(sinh_, input):
+        return call(sinh_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(sinh_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.SinhBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _sinh_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def sinh_out(input, *, out):
+    """sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(sinh_out, input, out):
+        return call(sinh_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(sinh_out, input, out=out)
+    refuse_grad("sinh", input, out)
+    set_array(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_cosh_kernels = kernel_table("cosh")
+
+
+def cosh(input, *, out=None):
+    """cosh(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(cosh, input):
+        return call(cosh, input, out=out)
+    if out is not None:
+        return cosh_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(cosh, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.CoshBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_cosh_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def cosh_(input):
+    """cosh_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(cosh_, input):
+        return call(cosh_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(cosh_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.CoshBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _cosh_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def cosh_out(input, *, out):
+    """cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(cosh_out, input, out):
+        return call(cosh_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(cosh_out, input, out=out)
+    refuse_grad("cosh", input, out)
+    set_array(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_asinh_kernels = kernel_table("asinh")
+
+
+def asinh(input, *, out=None):
+    """asinh(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(asinh, input):
+        return call(asinh, input, out=out)
+    if out is not None:
+        return asinh_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(asinh, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AsinhBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_asinh_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def asinh_(input):
+    """asinh_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(asinh_, input):
+        return call(asinh_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(asinh_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.AsinhBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _asinh_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def asinh_out(input, *, out):
+    """asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(asinh_out, input, out):
+        return call(asinh_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(asinh_out, input, out=out)
+    refuse_grad("asinh", input, out)
+    set_array(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_acosh_kernels = kernel_table("acosh")
+
+
+def acosh(input, *, out=None):
+    """acosh(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(acosh, input):
+        return call(acosh, input, out=out)
+    if out is not None:
+        return acosh_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(acosh, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AcoshBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_acosh_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def acosh_(input):
+    """acosh_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(acosh_, input):
+        return call(acosh_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(acosh_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.AcoshBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _acosh_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def acosh_out(input, *, out):
+    """acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(acosh_out, input, out):
+        return call(acosh_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(acosh_out, input, out=out)
+    refuse_grad("acosh", input, out)
+    set_array(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_atanh_kernels = kernel_table("atanh")
+
+
+def atanh(input, *, out=None):
+    """atanh(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(atanh, input):
+        return call(atanh, input, out=out)
+    if out is not None:
+        return atanh_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(atanh, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AtanhBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_atanh_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def atanh_(input):
+    """atanh_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(atanh_, input):
+        return call(atanh_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(atanh_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.AtanhBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _atanh_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def atanh_out(input, *, out):
+    """atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(atanh_out, input, out):
+        return call(atanh_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(atanh_out, input, out=out)
+    refuse_grad("atanh", input, out)
+    set_array(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_sinc_kernels = kernel_table("sinc")
+
+
+def sinc(input, *, out=None):
+    """sinc(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(sinc, input):
+        return call(sinc, input, out=out)
+    if out is not None:
+        return sinc_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(sinc, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SincBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_sinc_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def sinc_(input):
+    """sinc_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(sinc_, input):
+        return call(sinc_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(sinc_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.SincBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _sinc_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def sinc_out(input, *, out):
+    """sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(sinc_out, input, out):
+        return call(sinc_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(sinc_out, input, out=out)
+    refuse_grad("sinc", input, out)
+    set_array(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_deg2rad_kernels = kernel_table("deg2rad")
+
+
+def deg2rad(input, *, out=None):
+    """deg2rad(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(deg2rad, input):
+        return call(deg2rad, input, out=out)
+    if out is not None:
+        return deg2rad_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(deg2rad, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.Deg2RadBackward0((edge,))
+    kind = input._kind or kind_of(input)
+    return wrap(_deg2rad_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def deg2rad_(input):
+    """deg2rad_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(deg2rad_, input):
+        return call(deg2rad_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(deg2rad_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.Deg2RadBackward0((edge,))
+    _deg2rad_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def deg2rad_out(input, *, out):
+    """deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(deg2rad_out, input, out):
+        return call(deg2rad_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(deg2rad_out, input, out=out)
+    refuse_grad("deg2rad", input, out)
+    set_array(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_rad2deg_kernels = kernel_table("rad2deg")
+
+
+def rad2deg(input, *, out=None):
+    """rad2deg(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(rad2deg, input):
+        return call(rad2deg, input, out=out)
+    if out is not None:
+        return rad2deg_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(rad2deg, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.Rad2DegBackward0((edge,))
+    kind = input._kind or kind_of(input)
+    return wrap(_rad2deg_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def rad2deg_(input):
+    """rad2deg_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(rad2deg_, input):
+        return call(rad2deg_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(rad2deg_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.Rad2DegBackward0((edge,))
+    _rad2deg_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def rad2deg_out(input, *, out):
+    """rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(rad2deg_out, input, out):
+        return call(rad2deg_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(rad2deg_out, input, out=out)
+    refuse_grad("rad2deg", input, out)
+    set_array(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
 _tanh_kernels = kernel_table("tanh")
 
 
@@ -2281,7 +3384,6 @@ def tanh(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(tanh, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2289,6 +3391,7 @@ def tanh(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.TanhBackward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_tanh_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2348,9 +3451,6 @@ def tanh_backward(grad_output, output, *, out=None):
         output_array = output._array
     except AttributeError:
         return raise_bad_argument(tanh_backward, grad_output, output, out=out)
-    kind = grad_output._kind
-    if not kind or kind is not output._kind:
-        kind = common_kind(grad_output, output)
     node = None
     if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
@@ -2358,6 +3458,25 @@ def tanh_backward(grad_output, output, *, out=None):
         if grad_output_edge or output_edge:
             node = nodes.TanhBackwardBackward0((grad_output_edge, output_edge))
             node.kept = (save(output), save(grad_output) if output_edge else None)
+    kind = grad_output._kind
+    if kind and kind is output._kind and not state.interceptors:
+        try:
+            array = _tanh_backward_kernels.direct(grad_output_array, output_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(grad_output, output)
     return wrap(_tanh_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind)
 
 
@@ -2390,7 +3509,6 @@ def sigmoid(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(sigmoid, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2398,6 +3516,7 @@ def sigmoid(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.SigmoidBackward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_sigmoid_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2457,9 +3576,6 @@ def sigmoid_backward(grad_output, output, *, out=None):
         output_array = output._array
     except AttributeError:
         return raise_bad_argument(sigmoid_backward, grad_output, output, out=out)
-    kind = grad_output._kind
-    if not kind or kind is not output._kind:
-        kind = common_kind(grad_output, output)
     node = None
     if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
@@ -2467,6 +3583,25 @@ def sigmoid_backward(grad_output, output, *, out=None):
         if grad_output_edge or output_edge:
             node = nodes.SigmoidBackwardBackward0((grad_output_edge, output_edge))
             node.kept = (save(output), save(grad_output) if output_edge else None)
+    kind = grad_output._kind
+    if kind and kind is output._kind and not state.interceptors:
+        try:
+            array = _sigmoid_backward_kernels.direct(grad_output_array, output_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(grad_output, output)
     return wrap(_sigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind)
 
 
@@ -2499,7 +3634,6 @@ def floor(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(floor, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2507,6 +3641,7 @@ def floor(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.FloorBackward0((edge,))
+    kind = input._kind or kind_of(input)
     return wrap(_floor_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2561,7 +3696,6 @@ def ceil(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(ceil, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2569,6 +3703,7 @@ def ceil(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.CeilBackward0((edge,))
+    kind = input._kind or kind_of(input)
     return wrap(_ceil_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2623,7 +3758,6 @@ def round_default(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(round_default, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2631,6 +3765,7 @@ def round_default(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.RoundBackward0((edge,))
+    kind = input._kind or kind_of(input)
     return wrap(_round_default_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2687,7 +3822,6 @@ def round_decimals(input, *, decimals, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(round_decimals, input, decimals=decimals, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2695,6 +3829,7 @@ def round_decimals(input, *, decimals, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.RoundBackward1((edge,))
+    kind = input._kind or kind_of(input)
     return wrap(_round_decimals_kernels[kind or type(input_array)](input_array, decimals), node, kind)
 
 
@@ -2779,7 +3914,6 @@ def trunc(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(trunc, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2787,6 +3921,7 @@ def trunc(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.TruncBackward0((edge,))
+    kind = input._kind or kind_of(input)
     return wrap(_trunc_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2828,6 +3963,68 @@ def trunc_out(input, *, out):
     return out
 
 
+_frac_kernels = kernel_table("frac")
+
+
+def frac(input, *, out=None):
+    """frac(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(frac, input):
+        return call(frac, input, out=out)
+    if out is not None:
+        return frac_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(frac, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.FracBackward0((edge,))
+    kind = input._kind or kind_of(input)
+    return wrap(_frac_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def frac_(input):
+    """frac_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(frac_, input):
+        return call(frac_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(frac_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.FracBackward0((edge,))
+    _frac_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def frac_out(input, *, out):
+    """frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(frac_out, input, out):
+        return call(frac_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(frac_out, input, out=out)
+    refuse_grad("frac", input, out)
+    set_array(out, _frac_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
 _relu_kernels = kernel_table("relu")
 
 
@@ -2839,7 +4036,6 @@ def relu(input):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(relu, input)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -2847,6 +4043,7 @@ def relu(input):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.ReluBackward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_relu_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2971,7 +4168,7 @@ def leaky_relu_(input, negative_slope=0.01):
         check_inplace(input)
         node = nodes.LeakyReluBackward0((edge,))
         node.negative_slope = negative_slope
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3055,6 +4252,140 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
     return out
 
 
+_elu_kernels = kernel_table("elu")
+
+
+def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
+    """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
+    if state.interceptors and intercepts(elu, input):
+        return call(elu, input, alpha, scale, input_scale, out=out)
+    if out is not None:
+        return elu_out(input, alpha, scale, input_scale, out=out)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "elu", "alpha", 2)
+    if type(scale) is not int and type(scale) is not float:
+        scale = scalar_of(scale, "elu", "scale", 3)
+    if type(input_scale) is not int and type(input_scale) is not float:
+        input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(elu, input, alpha, scale, input_scale, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.EluBackward0((edge,))
+        node.alpha = alpha
+        node.scale = scale
+        node.input_scale = input_scale
+        node.kept = (save(input),)
+    return wrap(_elu_kernels[type(input_array)](input_array, alpha, scale, input_scale), node)
+
+
+def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
+    """elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(elu_out, input, out):
+        return call(elu_out, input, alpha, scale, input_scale, out=out)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "elu", "alpha", 2)
+    if type(scale) is not int and type(scale) is not float:
+        scale = scalar_of(scale, "elu", "scale", 3)
+    if type(input_scale) is not int and type(input_scale) is not float:
+        input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(elu_out, input, alpha, scale, input_scale, out=out)
+    refuse_grad("elu", input, out)
+    set_array(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
+    mark_written(out)
+    return out
+
+
+_mish_kernels = kernel_table("mish")
+
+
+def mish(input, *, out=None):
+    """mish(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(mish, input):
+        return call(mish, input, out=out)
+    if out is not None:
+        return mish_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(mish, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.MishBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_mish_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def mish_out(input, *, out):
+    """mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(mish_out, input, out):
+        return call(mish_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(mish_out, input, out=out)
+    refuse_grad("mish", input, out)
+    set_array(out, _mish_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_hardswish_kernels = kernel_table("hardswish")
+
+
+def hardswish(input, *, out=None):
+    """hardswish(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(hardswish, input):
+        return call(hardswish, input, out=out)
+    if out is not None:
+        return hardswish_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardswish, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.HardswishBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_hardswish_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def hardswish_out(input, *, out):
+    """hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardswish_out, input, out):
+        return call(hardswish_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(hardswish_out, input, out=out)
+    refuse_grad("hardswish", input, out)
+    set_array(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
 _gelu_kernels = kernel_table("gelu")
 
 
@@ -3068,7 +4399,6 @@ def gelu(input, *, approximate="none", out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(gelu, input, approximate=approximate, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -3078,6 +4408,7 @@ def gelu(input, *, approximate="none", out=None):
         node = nodes.GeluBackward0((edge,))
         node.approximate = approximate
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_gelu_kernels[kind or type(input_array)](input_array, approximate), node, kind)
 
 
@@ -3098,7 +4429,7 @@ def gelu_(input, *, approximate="none"):
         check_inplace(input)
         node = nodes.GeluBackward0((edge,))
         node.approximate = approximate
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _gelu_kernels[type(input_array)](input_array, approximate, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3135,9 +4466,6 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(gelu_backward, grad_output, input, approximate=approximate, out=out)
-    kind = grad_output._kind
-    if not kind or kind is not input._kind:
-        kind = common_kind(grad_output, input)
     node = None
     if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
@@ -3146,6 +4474,7 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
             node = nodes.GeluBackwardBackward0((grad_output_edge, input_edge))
             node.approximate = approximate
             node.kept = (save(input), save(grad_output) if input_edge else None)
+    kind = common_kind(grad_output, input)
     return wrap(
         _gelu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array, approximate), node, kind
     )
@@ -3182,7 +4511,6 @@ def silu(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(silu, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -3191,6 +4519,7 @@ def silu(input, *, out=None):
     ):
         node = nodes.SiluBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3210,7 +4539,7 @@ def silu_(input):
     ):
         check_inplace(input)
         node = nodes.SiluBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _silu_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3247,9 +4576,6 @@ def silu_backward(grad_output, input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(silu_backward, grad_output, input, out=out)
-    kind = grad_output._kind
-    if not kind or kind is not input._kind:
-        kind = common_kind(grad_output, input)
     node = None
     if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
@@ -3257,6 +4583,25 @@ def silu_backward(grad_output, input, *, out=None):
         if grad_output_edge or input_edge:
             node = nodes.SiluBackwardBackward0((grad_output_edge, input_edge))
             node.kept = (save(input), save(grad_output) if input_edge else None)
+    kind = grad_output._kind
+    if kind and kind is input._kind and not state.interceptors:
+        try:
+            array = _silu_backward_kernels.direct(grad_output_array, input_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(grad_output, input)
     return wrap(_silu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind)
 
 
@@ -3434,7 +4779,7 @@ def clamp__default(input, min=None, max=None):
         node = nodes.ClampBackward1((edge,))
         node.min = min
         node.max = max
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _clamp_default_kernels[type(input_array)](input_array, min, max, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3528,7 +4873,7 @@ def clamp__Tensor(input, min=None, max=None):
             check_inplace(input)
             node = nodes.ClampBackward0((input_edge, min_edge, max_edge))
             node.kept = (
-                save(input.clone()),
+                save_copy(input),
                 save(min) if min is not None else None,
                 save(max) if max is not None else None,
             )
@@ -3616,7 +4961,7 @@ def clamp_min__default(input, min):
         check_inplace(input)
         node = nodes.ClampMinBackward0((edge,))
         node.min = min
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _clamp_min_default_kernels[type(input_array)](input_array, min, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3655,9 +5000,6 @@ def clamp_min_Tensor(input, min, *, out=None):
         min_array = min._array
     except AttributeError:
         return raise_bad_argument(clamp_min_Tensor, input, min, out=out)
-    kind = input._kind
-    if not kind or kind is not min._kind:
-        kind = common_kind(input, min)
     node = None
     if (input._edge is not None or min._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -3665,6 +5007,25 @@ def clamp_min_Tensor(input, min, *, out=None):
         if input_edge or min_edge:
             node = nodes.ClampMinBackward1((input_edge, min_edge))
             node.kept = (save(input), save(min))
+    kind = input._kind
+    if kind and kind is min._kind and not state.interceptors:
+        try:
+            array = _clamp_min_Tensor_kernels.direct(input_array, min_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, min)
     return wrap(_clamp_min_Tensor_kernels[kind or type(input_array)](input_array, min_array), node, kind)
 
 
@@ -3698,7 +5059,7 @@ def clamp_min__Tensor(input, min):
         if input_edge or min_edge:
             check_inplace(input)
             node = nodes.ClampMinBackward1((input_edge, min_edge))
-            node.kept = (save(input.clone()), save(min))
+            node.kept = (save_copy(input), save(min))
     _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3782,7 +5143,7 @@ def clamp_max__default(input, max):
         check_inplace(input)
         node = nodes.ClampMaxBackward0((edge,))
         node.max = max
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _clamp_max_default_kernels[type(input_array)](input_array, max, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3821,9 +5182,6 @@ def clamp_max_Tensor(input, max, *, out=None):
         max_array = max._array
     except AttributeError:
         return raise_bad_argument(clamp_max_Tensor, input, max, out=out)
-    kind = input._kind
-    if not kind or kind is not max._kind:
-        kind = common_kind(input, max)
     node = None
     if (input._edge is not None or max._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -3831,6 +5189,25 @@ def clamp_max_Tensor(input, max, *, out=None):
         if input_edge or max_edge:
             node = nodes.ClampMaxBackward1((input_edge, max_edge))
             node.kept = (save(input), save(max))
+    kind = input._kind
+    if kind and kind is max._kind and not state.interceptors:
+        try:
+            array = _clamp_max_Tensor_kernels.direct(input_array, max_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, max)
     return wrap(_clamp_max_Tensor_kernels[kind or type(input_array)](input_array, max_array), node, kind)
 
 
@@ -3864,7 +5241,7 @@ def clamp_max__Tensor(input, max):
         if input_edge or max_edge:
             check_inplace(input)
             node = nodes.ClampMaxBackward1((input_edge, max_edge))
-            node.kept = (save(input.clone()), save(max))
+            node.kept = (save_copy(input), save(max))
     _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3916,9 +5293,6 @@ def maximum(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(maximum, input, other, out=out)
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -3926,6 +5300,25 @@ def maximum(input, other, *, out=None):
         if input_edge or other_edge:
             node = nodes.MaximumBackward0((input_edge, other_edge))
             node.kept = (save(input), save(other))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _maximum_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_maximum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
@@ -3959,9 +5352,6 @@ def minimum(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(minimum, input, other, out=out)
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -3969,6 +5359,25 @@ def minimum(input, other, *, out=None):
         if input_edge or other_edge:
             node = nodes.MinimumBackward0((input_edge, other_edge))
             node.kept = (save(input), save(other))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _minimum_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_minimum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
@@ -3988,6 +5397,124 @@ def minimum_out(input, other, *, out):
     return out
 
 
+_fmax_kernels = kernel_table("fmax")
+
+
+def fmax(input, other, *, out=None):
+    """fmax(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(fmax, input, other):
+        return call(fmax, input, other, out=out)
+    if out is not None:
+        return fmax_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(fmax, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.FmaxBackward0((input_edge, other_edge))
+            node.kept = (save(input), save(other))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _fmax_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_fmax_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def fmax_out(input, other, *, out):
+    """fmax.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fmax_out, input, other, out):
+        return call(fmax_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(fmax_out, input, other, out=out)
+    refuse_grad("fmax", input, other, out)
+    set_array(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_fmin_kernels = kernel_table("fmin")
+
+
+def fmin(input, other, *, out=None):
+    """fmin(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(fmin, input, other):
+        return call(fmin, input, other, out=out)
+    if out is not None:
+        return fmin_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(fmin, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.FminBackward0((input_edge, other_edge))
+            node.kept = (save(input), save(other))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _fmin_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_fmin_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def fmin_out(input, other, *, out):
+    """fmin.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fmin_out, input, other, out):
+        return call(fmin_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(fmin_out, input, other, out=out)
+    refuse_grad("fmin", input, other, out)
+    set_array(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
 _atan2_kernels = kernel_table("atan2")
 
 
@@ -4002,9 +5529,6 @@ def atan2(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(atan2, input, other, out=out)
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -4012,6 +5536,25 @@ def atan2(input, other, *, out=None):
         if input_edge or other_edge:
             node = nodes.Atan2Backward0((input_edge, other_edge))
             node.kept = (save(other), save(input))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _atan2_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_atan2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
@@ -4031,7 +5574,7 @@ def atan2_(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.Atan2Backward0((input_edge, other_edge))
-            node.kept = (save(other), save(input.clone()))
+            node.kept = (save(other), save_copy(input))
     _atan2_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -4051,6 +5594,836 @@ def atan2_out(input, other, *, out):
         return raise_bad_argument(atan2_out, input, other, out=out)
     refuse_grad("atan2", input, other, out)
     set_array(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_hypot_kernels = kernel_table("hypot")
+
+
+def hypot(input, other, *, out=None):
+    """hypot(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(hypot, input, other):
+        return call(hypot, input, other, out=out)
+    if out is not None:
+        return hypot_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(hypot, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.HypotBackward0((input_edge, other_edge))
+            node.kept = (save(input) if input_edge else None, save(other) if other_edge else None)
+    kind = common_kind(input, other)
+    result = wrap(_hypot_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def hypot_(input, other):
+    """hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hypot_, input, other):
+        return call(hypot_, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(hypot_, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.HypotBackward0((input_edge, other_edge))
+            node.kept = (save_copy(input) if input_edge else None, save(other) if other_edge else None)
+    _hypot_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept += (save_output(node, input),)
+    return input
+
+
+def hypot_out(input, other, *, out):
+    """hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hypot_out, input, other, out):
+        return call(hypot_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(hypot_out, input, other, out=out)
+    refuse_grad("hypot", input, other, out)
+    set_array(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_copysign_Tensor_kernels = kernel_table("copysign.Tensor")
+
+
+def copysign_Tensor(input, other, *, out=None):
+    """copysign.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(copysign_Tensor, input, other):
+        return call(copysign_Tensor, input, other, out=out)
+    if out is not None:
+        return copysign_Tensor_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(copysign_Tensor, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.CopysignBackward0((input_edge, other_edge))
+            node.kept = (save(input) if input_edge else None, save(other) if other_edge else None)
+    kind = common_kind(input, other)
+    result = wrap(_copysign_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def copysign__Tensor(input, other):
+    """copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(copysign__Tensor, input, other):
+        return call(copysign__Tensor, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(copysign__Tensor, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.CopysignBackward0((input_edge, other_edge))
+            node.kept = (save_copy(input) if input_edge else None, save(other) if other_edge else None)
+    _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept += (save_output(node, input),)
+    return input
+
+
+def copysign_Tensor_out(input, other, *, out):
+    """copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(copysign_Tensor_out, input, other, out):
+        return call(copysign_Tensor_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(copysign_Tensor_out, input, other, out=out)
+    refuse_grad("copysign", input, other, out)
+    set_array(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_copysign_Scalar_kernels = kernel_table("copysign.Scalar")
+
+
+def copysign_Scalar(input, other, *, out=None):
+    """copysign.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(copysign_Scalar, input):
+        return call(copysign_Scalar, input, other, out=out)
+    if out is not None:
+        return copysign_Scalar_out(input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "copysign", "other", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(copysign_Scalar, input, other, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.CopysignBackward1((edge,))
+        node.kept = (save(input),)
+    result = wrap(_copysign_Scalar_kernels[type(input_array)](input_array, other), node)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def copysign(input, other, *, out=None):
+    """copysign.Tensor(Tensor self, Tensor other) -> Tensor
+    copysign.Scalar(Tensor self, Scalar other) -> Tensor
+    """
+    try:
+        if isinstance(other, Tensor):
+            return copysign_Tensor(input, other, out=out)
+        if as_operand(other) is not None:
+            return copysign_Scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(error, copysign, (copysign_Tensor, copysign_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(copysign, (copysign_Tensor, copysign_Scalar), (input, other), {"out": out})
+
+
+def copysign__Scalar(input, other):
+    """copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(copysign__Scalar, input):
+        return call(copysign__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "copysign_", "other", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(copysign__Scalar, input, other)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.CopysignBackward1((edge,))
+        node.kept = (save_copy(input),)
+    _copysign_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept += (save_output(node, input),)
+    return input
+
+
+def copysign_(input, other):
+    """copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return copysign__Tensor(input, other)
+        if as_operand(other) is not None:
+            return copysign__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, copysign_, (copysign__Tensor, copysign__Scalar), (input, other), {}) from None
+    return raise_no_overload(copysign_, (copysign__Tensor, copysign__Scalar), (input, other), {})
+
+
+def copysign_Scalar_out(input, other, *, out):
+    """copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(copysign_Scalar_out, input, out):
+        return call(copysign_Scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "copysign", "other", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(copysign_Scalar_out, input, other, out=out)
+    refuse_grad("copysign", input, out)
+    set_array(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    mark_written(out)
+    return out
+
+
+_nextafter_kernels = kernel_table("nextafter")
+
+
+def nextafter(input, other, *, out=None):
+    """nextafter(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(nextafter, input, other):
+        return call(nextafter, input, other, out=out)
+    if out is not None:
+        return nextafter_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(nextafter, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.NextafterBackward0((input_edge, other_edge))
+            node.kept = (save(input) if input_edge else None, save(other))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _nextafter_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_nextafter_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def nextafter_(input, other):
+    """nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nextafter_, input, other):
+        return call(nextafter_, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(nextafter_, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.NextafterBackward0((input_edge, other_edge))
+            node.kept = (save_copy(input) if input_edge else None, save(other))
+    _nextafter_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def nextafter_out(input, other, *, out):
+    """nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nextafter_out, input, other, out):
+        return call(nextafter_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(nextafter_out, input, other, out=out)
+    refuse_grad("nextafter", input, other, out)
+    set_array(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_logaddexp_kernels = kernel_table("logaddexp")
+
+
+def logaddexp(input, other, *, out=None):
+    """logaddexp(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(logaddexp, input, other):
+        return call(logaddexp, input, other, out=out)
+    if out is not None:
+        return logaddexp_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(logaddexp, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.LogaddexpBackward0((input_edge, other_edge))
+            node.kept = (save(other), save(input))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _logaddexp_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_logaddexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def logaddexp_out(input, other, *, out):
+    """logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(logaddexp_out, input, other, out):
+        return call(logaddexp_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(logaddexp_out, input, other, out=out)
+    refuse_grad("logaddexp", input, other, out)
+    set_array(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_logaddexp2_kernels = kernel_table("logaddexp2")
+
+
+def logaddexp2(input, other, *, out=None):
+    """logaddexp2(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(logaddexp2, input, other):
+        return call(logaddexp2, input, other, out=out)
+    if out is not None:
+        return logaddexp2_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(logaddexp2, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.Logaddexp2Backward0((input_edge, other_edge))
+            node.kept = (save(other), save(input))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _logaddexp2_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_logaddexp2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def logaddexp2_out(input, other, *, out):
+    """logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(logaddexp2_out, input, other, out):
+        return call(logaddexp2_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(logaddexp2_out, input, other, out=out)
+    refuse_grad("logaddexp2", input, other, out)
+    set_array(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_heaviside_kernels = kernel_table("heaviside")
+
+
+def heaviside(input, values, *, out=None):
+    """heaviside(Tensor self, Tensor values) -> Tensor"""
+    if state.interceptors and intercepts(heaviside, input, values):
+        return call(heaviside, input, values, out=out)
+    if out is not None:
+        return heaviside_out(input, values, out=out)
+    try:
+        input_array = input._array
+        values_array = values._array
+    except AttributeError:
+        return raise_bad_argument(heaviside, input, values, out=out)
+    node = None
+    if (input._edge is not None or values._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        values_edge = values._edge or edge_of(values)
+        if input_edge or values_edge:
+            node = nodes.HeavisideBackward0((input_edge, values_edge))
+    kind = input._kind
+    if kind and kind is values._kind and not state.interceptors:
+        try:
+            array = _heaviside_kernels.direct(input_array, values_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, values)
+    return wrap(_heaviside_kernels[kind or type(input_array)](input_array, values_array), node, kind)
+
+
+def heaviside_(input, values):
+    """heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)"""
+    if state.interceptors and intercepts(heaviside_, input, values):
+        return call(heaviside_, input, values)
+    try:
+        input_array = input._array
+        values_array = values._array
+    except AttributeError:
+        return raise_bad_argument(heaviside_, input, values)
+    node = None
+    if (input._edge is not None or values._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        values_edge = values._edge or edge_of(values)
+        if input_edge or values_edge:
+            check_inplace(input)
+            node = nodes.HeavisideBackward0((input_edge, values_edge))
+    _heaviside_kernels[type(input_array)](input_array, values_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def heaviside_out(input, values, *, out):
+    """heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(heaviside_out, input, values, out):
+        return call(heaviside_out, input, values, out=out)
+    try:
+        input_array = input._array
+        values_array = values._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(heaviside_out, input, values, out=out)
+    refuse_grad("heaviside", input, values, out)
+    set_array(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_gcd_kernels = kernel_table("gcd")
+
+
+def gcd(input, other, *, out=None):
+    """gcd(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(gcd, input, other):
+        return call(gcd, input, other, out=out)
+    if out is not None:
+        return gcd_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(gcd, input, other, out=out)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _gcd_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_gcd_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+
+
+def gcd_(input, other):
+    """gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(gcd_, input, other):
+        return call(gcd_, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(gcd_, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
+    _gcd_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    return input
+
+
+def gcd_out(input, other, *, out):
+    """gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(gcd_out, input, other, out):
+        return call(gcd_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(gcd_out, input, other, out=out)
+    set_array(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_lcm_kernels = kernel_table("lcm")
+
+
+def lcm(input, other, *, out=None):
+    """lcm(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(lcm, input, other):
+        return call(lcm, input, other, out=out)
+    if out is not None:
+        return lcm_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(lcm, input, other, out=out)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _lcm_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_lcm_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+
+
+def lcm_(input, other):
+    """lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(lcm_, input, other):
+        return call(lcm_, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(lcm_, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
+    _lcm_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    return input
+
+
+def lcm_out(input, other, *, out):
+    """lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(lcm_out, input, other, out):
+        return call(lcm_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(lcm_out, input, other, out=out)
+    set_array(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_ldexp_kernels = kernel_table("ldexp.Tensor")
+
+
+def ldexp(input, other, *, out=None):
+    """ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(ldexp, input, other):
+        return call(ldexp, input, other, out=out)
+    if out is not None:
+        return ldexp_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(ldexp, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.LdexpBackward0((input_edge, other_edge))
+            node.kept = (save(other) if input_edge else None,)
+    kind = common_kind(input, other)
+    result = wrap(_ldexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def ldexp_(input, other):
+    """ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(ldexp_, input, other):
+        return call(ldexp_, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(ldexp_, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.LdexpBackward0((input_edge, other_edge))
+            node.kept = (save(other) if input_edge else None,)
+    _ldexp_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept += (save_output(node, input),)
+    return input
+
+
+def ldexp_out(input, other, *, out):
+    """ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(ldexp_out, input, other, out):
+        return call(ldexp_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(ldexp_out, input, other, out=out)
+    refuse_grad("ldexp", input, other, out)
+    set_array(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_frexp_kernels = kernel_table("frexp.Tensor")
+
+
+def frexp(input, *, out=None):
+    """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+    if state.interceptors and intercepts(frexp, input):
+        return call(frexp, input, out=out)
+    if out is not None:
+        return frexp_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(frexp, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.FrexpBackward0((edge,))
+    mantissa_array, exponent_array = _frexp_kernels[type(input_array)](input_array)
+    mantissa = wrap(mantissa_array, node)
+    exponent = wrap(exponent_array)
+    if node is not None:
+        node.kept = (save(exponent),)
+    return return_types.frexp((mantissa, exponent))
+
+
+def frexp_out(input, *, out):
+    """frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa, Tensor(b!) exponent)"""
+    if state.interceptors and intercepts(frexp_out, input, out):
+        return call(frexp_out, input, out=out)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(frexp_out, input, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(frexp_out, input, out=out)
+    refuse_grad("frexp", input, *out)
+    arrays = _frexp_kernels[type(input_array)](input_array, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.frexp(out)
+
+
+_logit_kernels = kernel_table("logit")
+
+
+def logit(input, eps=None, *, out=None):
+    """logit(Tensor self, float? eps=None) -> Tensor"""
+    if state.interceptors and intercepts(logit, input):
+        return call(logit, input, eps, out=out)
+    if out is not None:
+        return logit_out(input, eps, out=out)
+    if eps is not None and type(eps) is not float:
+        eps = float_of(eps, "logit", "eps", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(logit, input, eps, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.LogitBackward0((edge,))
+        node.eps = eps
+        node.kept = (save(input),)
+    return wrap(_logit_kernels[type(input_array)](input_array, eps), node)
+
+
+def logit_(input, eps=None):
+    """logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)"""
+    if state.interceptors and intercepts(logit_, input):
+        return call(logit_, input, eps)
+    if eps is not None and type(eps) is not float:
+        eps = float_of(eps, "logit_", "eps", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(logit_, input, eps)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.LogitBackward0((edge,))
+        node.eps = eps
+        node.kept = (save_copy(input),)
+    _logit_kernels[type(input_array)](input_array, eps, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def logit_out(input, eps=None, *, out):
+    """logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(logit_out, input, out):
+        return call(logit_out, input, eps, out=out)
+    if eps is not None and type(eps) is not float:
+        eps = float_of(eps, "logit", "eps", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(logit_out, input, eps, out=out)
+    refuse_grad("logit", input, out)
+    set_array(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
     mark_written(out)
     return out
 
@@ -5155,8 +7528,18 @@ def bitwise_and_Tensor(input, other, *, out=None):
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor, input, other, out=out)
     kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _bitwise_and_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_bitwise_and_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
 
 
@@ -5287,8 +7670,18 @@ def bitwise_or_Tensor(input, other, *, out=None):
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor, input, other, out=out)
     kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _bitwise_or_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_bitwise_or_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
 
 
@@ -5419,8 +7812,18 @@ def bitwise_xor_Tensor(input, other, *, out=None):
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor, input, other, out=out)
     kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _bitwise_xor_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_bitwise_xor_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
 
 
@@ -5536,6 +7939,352 @@ def bitwise_xor_Scalar_out(input, other, *, out):
     return out
 
 
+_bitwise_left_shift_Tensor_kernels = kernel_table("bitwise_left_shift.Tensor")
+
+
+def bitwise_left_shift_Tensor(input, other, *, out=None):
+    """bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(bitwise_left_shift_Tensor, input, other):
+        return call(bitwise_left_shift_Tensor, input, other, out=out)
+    if out is not None:
+        return bitwise_left_shift_Tensor_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_left_shift_Tensor, input, other, out=out)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _bitwise_left_shift_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_bitwise_left_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+
+
+def bitwise_left_shift__Tensor(input, other):
+    """bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bitwise_left_shift__Tensor, input, other):
+        return call(bitwise_left_shift__Tensor, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_left_shift__Tensor, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
+    _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    return input
+
+
+def bitwise_left_shift_Tensor_out(input, other, *, out):
+    """bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bitwise_left_shift_Tensor_out, input, other, out):
+        return call(bitwise_left_shift_Tensor_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_left_shift_Tensor_out, input, other, out=out)
+    set_array(out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_bitwise_left_shift_Tensor_Scalar_kernels = kernel_table("bitwise_left_shift.Tensor_Scalar")
+
+
+def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
+    """bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(bitwise_left_shift_Tensor_Scalar, input):
+        return call(bitwise_left_shift_Tensor_Scalar, input, other, out=out)
+    if out is not None:
+        return bitwise_left_shift_Tensor_Scalar_out(input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "bitwise_left_shift", "other", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_left_shift_Tensor_Scalar, input, other, out=out)
+    return wrap(_bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
+
+
+def bitwise_left_shift__Tensor_Scalar(input, other):
+    """bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bitwise_left_shift__Tensor_Scalar, input):
+        return call(bitwise_left_shift__Tensor_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "bitwise_left_shift_", "other", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_left_shift__Tensor_Scalar, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
+    _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    mark_written(input)
+    return input
+
+
+def bitwise_left_shift_(input, other, *, _reject=raise_no_overload):
+    """bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return bitwise_left_shift__Tensor(input, other)
+        if as_operand(other) is not None:
+            return bitwise_left_shift__Tensor_Scalar(input, other)
+    except TypeError as error:
+        raise explained(
+            error,
+            bitwise_left_shift_,
+            (bitwise_left_shift__Tensor, bitwise_left_shift__Tensor_Scalar),
+            (input, other),
+            {},
+        ) from None
+    return _reject(
+        bitwise_left_shift_, (bitwise_left_shift__Tensor, bitwise_left_shift__Tensor_Scalar), (input, other), {}
+    )
+
+
+def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
+    """bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bitwise_left_shift_Tensor_Scalar_out, input, out):
+        return call(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "bitwise_left_shift", "other", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
+    set_array(out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    mark_written(out)
+    return out
+
+
+def bitwise_left_shift_Scalar_Tensor(input, other):
+    """bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(bitwise_left_shift_Scalar_Tensor, other):
+        return call(bitwise_left_shift_Scalar_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(bitwise_left_shift_Scalar_Tensor, input, other)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "bitwise_left_shift", "input", 1)
+    return composite.bitwise_left_shift_scalar_tensor(input, other)
+
+
+def bitwise_left_shift(input, other, *, out=None, _reject=raise_no_overload):
+    """bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
+    bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return bitwise_left_shift_Tensor(input, other, out=out)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return bitwise_left_shift_Tensor_Scalar(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_left_shift_Scalar_Tensor(input, other)
+    except TypeError as error:
+        raise explained(
+            error,
+            bitwise_left_shift,
+            (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
+            (input, other),
+            {"out": out},
+        ) from None
+    return _reject(
+        bitwise_left_shift,
+        (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
+        (input, other),
+        {"out": out},
+    )
+
+
+_bitwise_right_shift_Tensor_kernels = kernel_table("bitwise_right_shift.Tensor")
+
+
+def bitwise_right_shift_Tensor(input, other, *, out=None):
+    """bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(bitwise_right_shift_Tensor, input, other):
+        return call(bitwise_right_shift_Tensor, input, other, out=out)
+    if out is not None:
+        return bitwise_right_shift_Tensor_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_right_shift_Tensor, input, other, out=out)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _bitwise_right_shift_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_bitwise_right_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+
+
+def bitwise_right_shift__Tensor(input, other):
+    """bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bitwise_right_shift__Tensor, input, other):
+        return call(bitwise_right_shift__Tensor, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_right_shift__Tensor, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
+    _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    return input
+
+
+def bitwise_right_shift_Tensor_out(input, other, *, out):
+    """bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bitwise_right_shift_Tensor_out, input, other, out):
+        return call(bitwise_right_shift_Tensor_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_right_shift_Tensor_out, input, other, out=out)
+    set_array(out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_bitwise_right_shift_Tensor_Scalar_kernels = kernel_table("bitwise_right_shift.Tensor_Scalar")
+
+
+def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
+    """bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(bitwise_right_shift_Tensor_Scalar, input):
+        return call(bitwise_right_shift_Tensor_Scalar, input, other, out=out)
+    if out is not None:
+        return bitwise_right_shift_Tensor_Scalar_out(input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "bitwise_right_shift", "other", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_right_shift_Tensor_Scalar, input, other, out=out)
+    return wrap(_bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
+
+
+def bitwise_right_shift__Tensor_Scalar(input, other):
+    """bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bitwise_right_shift__Tensor_Scalar, input):
+        return call(bitwise_right_shift__Tensor_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "bitwise_right_shift_", "other", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_right_shift__Tensor_Scalar, input, other)
+    if input._edge is not None and thread.grad_enabled:
+        check_inplace(input)
+    _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    mark_written(input)
+    return input
+
+
+def bitwise_right_shift_(input, other, *, _reject=raise_no_overload):
+    """bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return bitwise_right_shift__Tensor(input, other)
+        if as_operand(other) is not None:
+            return bitwise_right_shift__Tensor_Scalar(input, other)
+    except TypeError as error:
+        raise explained(
+            error,
+            bitwise_right_shift_,
+            (bitwise_right_shift__Tensor, bitwise_right_shift__Tensor_Scalar),
+            (input, other),
+            {},
+        ) from None
+    return _reject(
+        bitwise_right_shift_, (bitwise_right_shift__Tensor, bitwise_right_shift__Tensor_Scalar), (input, other), {}
+    )
+
+
+def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
+    """bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bitwise_right_shift_Tensor_Scalar_out, input, out):
+        return call(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "bitwise_right_shift", "other", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
+    set_array(out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    mark_written(out)
+    return out
+
+
+def bitwise_right_shift_Scalar_Tensor(input, other):
+    """bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(bitwise_right_shift_Scalar_Tensor, other):
+        return call(bitwise_right_shift_Scalar_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(bitwise_right_shift_Scalar_Tensor, input, other)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "bitwise_right_shift", "input", 1)
+    return composite.bitwise_right_shift_scalar_tensor(input, other)
+
+
+def bitwise_right_shift(input, other, *, out=None, _reject=raise_no_overload):
+    """bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
+    bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return bitwise_right_shift_Tensor(input, other, out=out)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return bitwise_right_shift_Tensor_Scalar(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_right_shift_Scalar_Tensor(input, other)
+    except TypeError as error:
+        raise explained(
+            error,
+            bitwise_right_shift,
+            (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
+            (input, other),
+            {"out": out},
+        ) from None
+    return _reject(
+        bitwise_right_shift,
+        (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
+        (input, other),
+        {"out": out},
+    )
+
+
 _isnan_kernels = kernel_table("isnan")
 
 
@@ -5576,6 +8325,96 @@ def isfinite(input):
     except AttributeError:
         return raise_bad_argument(isfinite, input)
     return wrap(_isfinite_kernels[type(input_array)](input_array))
+
+
+_isposinf_kernels = kernel_table("isposinf")
+
+
+def isposinf(input, *, out=None):
+    """isposinf(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(isposinf, input):
+        return call(isposinf, input, out=out)
+    if out is not None:
+        return isposinf_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(isposinf, input, out=out)
+    return wrap(_isposinf_kernels[type(input_array)](input_array))
+
+
+def isposinf_out(input, *, out):
+    """isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(isposinf_out, input, out):
+        return call(isposinf_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(isposinf_out, input, out=out)
+    set_array(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_isneginf_kernels = kernel_table("isneginf")
+
+
+def isneginf(input, *, out=None):
+    """isneginf(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(isneginf, input):
+        return call(isneginf, input, out=out)
+    if out is not None:
+        return isneginf_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(isneginf, input, out=out)
+    return wrap(_isneginf_kernels[type(input_array)](input_array))
+
+
+def isneginf_out(input, *, out):
+    """isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(isneginf_out, input, out):
+        return call(isneginf_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(isneginf_out, input, out=out)
+    set_array(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_signbit_kernels = kernel_table("signbit")
+
+
+def signbit(input, *, out=None):
+    """signbit(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(signbit, input):
+        return call(signbit, input, out=out)
+    if out is not None:
+        return signbit_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(signbit, input, out=out)
+    return wrap(_signbit_kernels[type(input_array)](input_array))
+
+
+def signbit_out(input, *, out):
+    """signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(signbit_out, input, out):
+        return call(signbit_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(signbit_out, input, out=out)
+    set_array(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
 
 
 _where_self_kernels = kernel_table("where.self")
@@ -5973,7 +8812,7 @@ def lerp__Tensor(input, end, weight):
             node.kept = (
                 save(weight) if (input_edge or end_edge) else None,
                 save(end) if weight_edge else None,
-                save(input.clone()) if weight_edge else None,
+                save_copy(input) if weight_edge else None,
             )
     _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=input_array)
     mark_written(input)
@@ -6487,186 +9326,869 @@ def arctan2_(input, other):
     return composite.arctan2_(input, other)
 
 
-def greater_Tensor(input, other):
+def arcsin(input, *, out=None):
+    """arcsin(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(arcsin, input):
+        return call(arcsin, input, out=out)
+    if out is not None:
+        return arcsin_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arcsin, input, out=out)
+    return composite.arcsin(input)
+
+
+def arcsin_(input):
+    """arcsin_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arcsin_, input):
+        return call(arcsin_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arcsin_, input)
+    return composite.arcsin_(input)
+
+
+def arcsin_out(input, *, out):
+    """arcsin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arcsin_out, input, out):
+        return call(arcsin_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arcsin_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(arcsin_out, input, out=out)
+    refuse_grad("arcsin", input, out)
+    return write_out(out, composite.arcsin(input))
+
+
+def arccos(input, *, out=None):
+    """arccos(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(arccos, input):
+        return call(arccos, input, out=out)
+    if out is not None:
+        return arccos_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arccos, input, out=out)
+    return composite.arccos(input)
+
+
+def arccos_(input):
+    """arccos_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arccos_, input):
+        return call(arccos_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arccos_, input)
+    return composite.arccos_(input)
+
+
+def arccos_out(input, *, out):
+    """arccos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arccos_out, input, out):
+        return call(arccos_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arccos_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(arccos_out, input, out=out)
+    refuse_grad("arccos", input, out)
+    return write_out(out, composite.arccos(input))
+
+
+def arctan(input, *, out=None):
+    """arctan(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(arctan, input):
+        return call(arctan, input, out=out)
+    if out is not None:
+        return arctan_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arctan, input, out=out)
+    return composite.arctan(input)
+
+
+def arctan_(input):
+    """arctan_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arctan_, input):
+        return call(arctan_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arctan_, input)
+    return composite.arctan_(input)
+
+
+def arctan_out(input, *, out):
+    """arctan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arctan_out, input, out):
+        return call(arctan_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arctan_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(arctan_out, input, out=out)
+    refuse_grad("arctan", input, out)
+    return write_out(out, composite.arctan(input))
+
+
+def arcsinh(input, *, out=None):
+    """arcsinh(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(arcsinh, input):
+        return call(arcsinh, input, out=out)
+    if out is not None:
+        return arcsinh_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arcsinh, input, out=out)
+    return composite.arcsinh(input)
+
+
+def arcsinh_(input):
+    """arcsinh_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arcsinh_, input):
+        return call(arcsinh_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arcsinh_, input)
+    return composite.arcsinh_(input)
+
+
+def arcsinh_out(input, *, out):
+    """arcsinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arcsinh_out, input, out):
+        return call(arcsinh_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arcsinh_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(arcsinh_out, input, out=out)
+    refuse_grad("arcsinh", input, out)
+    return write_out(out, composite.arcsinh(input))
+
+
+def arccosh(input, *, out=None):
+    """arccosh(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(arccosh, input):
+        return call(arccosh, input, out=out)
+    if out is not None:
+        return arccosh_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arccosh, input, out=out)
+    return composite.arccosh(input)
+
+
+def arccosh_(input):
+    """arccosh_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arccosh_, input):
+        return call(arccosh_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arccosh_, input)
+    return composite.arccosh_(input)
+
+
+def arccosh_out(input, *, out):
+    """arccosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arccosh_out, input, out):
+        return call(arccosh_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arccosh_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(arccosh_out, input, out=out)
+    refuse_grad("arccosh", input, out)
+    return write_out(out, composite.arccosh(input))
+
+
+def arctanh(input, *, out=None):
+    """arctanh(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(arctanh, input):
+        return call(arctanh, input, out=out)
+    if out is not None:
+        return arctanh_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arctanh, input, out=out)
+    return composite.arctanh(input)
+
+
+def arctanh_(input):
+    """arctanh_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arctanh_, input):
+        return call(arctanh_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arctanh_, input)
+    return composite.arctanh_(input)
+
+
+def arctanh_out(input, *, out):
+    """arctanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arctanh_out, input, out):
+        return call(arctanh_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arctanh_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(arctanh_out, input, out=out)
+    refuse_grad("arctanh", input, out)
+    return write_out(out, composite.arctanh(input))
+
+
+def float_power_Tensor_Tensor(input, exponent, *, out=None):
+    """float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
+    if state.interceptors and intercepts(float_power_Tensor_Tensor, input, exponent):
+        return call(float_power_Tensor_Tensor, input, exponent, out=out)
+    if out is not None:
+        return float_power_Tensor_Tensor_out(input, exponent, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(float_power_Tensor_Tensor, input, exponent, out=out)
+    if not isinstance(exponent, Tensor):
+        return raise_bad_argument(float_power_Tensor_Tensor, input, exponent, out=out)
+    return composite.float_power(input, exponent)
+
+
+def float_power__Tensor(input, exponent):
+    """float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)"""
+    if state.interceptors and intercepts(float_power__Tensor, input, exponent):
+        return call(float_power__Tensor, input, exponent)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(float_power__Tensor, input, exponent)
+    if not isinstance(exponent, Tensor):
+        return raise_bad_argument(float_power__Tensor, input, exponent)
+    return composite.float_power_(input, exponent)
+
+
+def float_power_Tensor_Tensor_out(input, exponent, *, out):
+    """float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(float_power_Tensor_Tensor_out, input, exponent, out):
+        return call(float_power_Tensor_Tensor_out, input, exponent, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
+    if not isinstance(exponent, Tensor):
+        return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
+    refuse_grad("float_power", input, exponent, out)
+    return composite.float_power_out(input, exponent, out=out)
+
+
+def float_power_Scalar(input, exponent, *, out=None):
+    """float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"""
+    if state.interceptors and intercepts(float_power_Scalar, exponent):
+        return call(float_power_Scalar, input, exponent, out=out)
+    if out is not None:
+        return float_power_Scalar_out(input, exponent, out=out)
+    if not isinstance(exponent, Tensor):
+        return raise_bad_argument(float_power_Scalar, input, exponent, out=out)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "float_power", "input", 1)
+    return composite.float_power(input, exponent)
+
+
+def float_power_Scalar_out(input, exponent, *, out):
+    """float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(float_power_Scalar_out, exponent, out):
+        return call(float_power_Scalar_out, input, exponent, out=out)
+    if not isinstance(exponent, Tensor):
+        return raise_bad_argument(float_power_Scalar_out, input, exponent, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(float_power_Scalar_out, input, exponent, out=out)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "float_power", "input", 1)
+    refuse_grad("float_power", exponent, out)
+    return composite.float_power_out(input, exponent, out=out)
+
+
+def float_power_Tensor_Scalar(input, exponent, *, out=None):
+    """float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
+    if state.interceptors and intercepts(float_power_Tensor_Scalar, input):
+        return call(float_power_Tensor_Scalar, input, exponent, out=out)
+    if out is not None:
+        return float_power_Tensor_Scalar_out(input, exponent, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(float_power_Tensor_Scalar, input, exponent, out=out)
+    if type(exponent) is not int and type(exponent) is not float:
+        exponent = scalar_of(exponent, "float_power", "exponent", 2)
+    return composite.float_power(input, exponent)
+
+
+def float_power(input, exponent, *, out=None):
+    """float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
+    float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
+    float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(exponent, Tensor):
+            return float_power_Tensor_Tensor(input, exponent, out=out)
+        if as_operand(input) is not None and isinstance(exponent, Tensor):
+            return float_power_Scalar(input, exponent, out=out)
+        if isinstance(input, Tensor) and as_operand(exponent) is not None:
+            return float_power_Tensor_Scalar(input, exponent, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            float_power,
+            (float_power_Tensor_Tensor, float_power_Scalar, float_power_Tensor_Scalar),
+            (input, exponent),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        float_power,
+        (float_power_Tensor_Tensor, float_power_Scalar, float_power_Tensor_Scalar),
+        (input, exponent),
+        {"out": out},
+    )
+
+
+def float_power__Scalar(input, exponent):
+    """float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"""
+    if state.interceptors and intercepts(float_power__Scalar, input):
+        return call(float_power__Scalar, input, exponent)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(float_power__Scalar, input, exponent)
+    if type(exponent) is not int and type(exponent) is not float:
+        exponent = scalar_of(exponent, "float_power_", "exponent", 2)
+    return composite.float_power_(input, exponent)
+
+
+def float_power_(input, exponent):
+    """float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
+    float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
+    """
+    try:
+        if isinstance(exponent, Tensor):
+            return float_power__Tensor(input, exponent)
+        if as_operand(exponent) is not None:
+            return float_power__Scalar(input, exponent)
+    except TypeError as error:
+        raise explained(
+            error, float_power_, (float_power__Tensor, float_power__Scalar), (input, exponent), {}
+        ) from None
+    return raise_no_overload(float_power_, (float_power__Tensor, float_power__Scalar), (input, exponent), {})
+
+
+def float_power_Tensor_Scalar_out(input, exponent, *, out):
+    """float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(float_power_Tensor_Scalar_out, input, out):
+        return call(float_power_Tensor_Scalar_out, input, exponent, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(float_power_Tensor_Scalar_out, input, exponent, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(float_power_Tensor_Scalar_out, input, exponent, out=out)
+    if type(exponent) is not int and type(exponent) is not float:
+        exponent = scalar_of(exponent, "float_power", "exponent", 2)
+    refuse_grad("float_power", input, out)
+    return composite.float_power_out(input, exponent, out=out)
+
+
+def greater_Tensor(input, other, *, out=None):
     """greater.Tensor(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(greater_Tensor, input, other):
-        return call(greater_Tensor, input, other)
+        return call(greater_Tensor, input, other, out=out)
+    if out is not None:
+        return greater_Tensor_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_Tensor, input, other)
+        return raise_bad_argument(greater_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(greater_Tensor, input, other)
+        return raise_bad_argument(greater_Tensor, input, other, out=out)
     return composite.greater(input, other)
 
 
-def greater_Scalar(input, other):
+def greater__Tensor(input, other):
+    """greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(greater__Tensor, input, other):
+        return call(greater__Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater__Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(greater__Tensor, input, other)
+    return composite.greater_(input, other)
+
+
+def greater_Tensor_out(input, other, *, out):
+    """greater.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(greater_Tensor_out, input, other, out):
+        return call(greater_Tensor_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_Tensor_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(greater_Tensor_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(greater_Tensor_out, input, other, out=out)
+    refuse_grad("greater", input, other, out)
+    return write_out(out, composite.greater(input, other))
+
+
+def greater_Scalar(input, other, *, out=None):
     """greater.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(greater_Scalar, input):
-        return call(greater_Scalar, input, other)
+        return call(greater_Scalar, input, other, out=out)
+    if out is not None:
+        return greater_Scalar_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_Scalar, input, other)
+        return raise_bad_argument(greater_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater", "other", 2)
     return composite.greater(input, other)
 
 
-def greater(input, other):
+def greater(input, other, *, out=None):
     """greater.Tensor(Tensor self, Tensor other) -> Tensor
     greater.Scalar(Tensor self, Scalar other) -> Tensor
     """
     try:
         if isinstance(other, Tensor):
-            return greater_Tensor(input, other)
+            return greater_Tensor(input, other, out=out)
         if as_operand(other) is not None:
-            return greater_Scalar(input, other)
+            return greater_Scalar(input, other, out=out)
     except TypeError as error:
-        raise explained(error, greater, (greater_Tensor, greater_Scalar), (input, other), {}) from None
-    return raise_no_overload(greater, (greater_Tensor, greater_Scalar), (input, other), {})
+        raise explained(error, greater, (greater_Tensor, greater_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(greater, (greater_Tensor, greater_Scalar), (input, other), {"out": out})
 
 
-def greater_equal_Tensor(input, other):
+def greater__Scalar(input, other):
+    """greater_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(greater__Scalar, input):
+        return call(greater__Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "greater_", "other", 2)
+    return composite.greater_(input, other)
+
+
+def greater_(input, other):
+    """greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    greater_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return greater__Tensor(input, other)
+        if as_operand(other) is not None:
+            return greater__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, greater_, (greater__Tensor, greater__Scalar), (input, other), {}) from None
+    return raise_no_overload(greater_, (greater__Tensor, greater__Scalar), (input, other), {})
+
+
+def greater_Scalar_out(input, other, *, out):
+    """greater.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(greater_Scalar_out, input, out):
+        return call(greater_Scalar_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_Scalar_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(greater_Scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "greater", "other", 2)
+    refuse_grad("greater", input, out)
+    return write_out(out, composite.greater(input, other))
+
+
+def greater_equal_Tensor(input, other, *, out=None):
     """greater_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(greater_equal_Tensor, input, other):
-        return call(greater_equal_Tensor, input, other)
+        return call(greater_equal_Tensor, input, other, out=out)
+    if out is not None:
+        return greater_equal_Tensor_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_equal_Tensor, input, other)
+        return raise_bad_argument(greater_equal_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(greater_equal_Tensor, input, other)
+        return raise_bad_argument(greater_equal_Tensor, input, other, out=out)
     return composite.greater_equal(input, other)
 
 
-def greater_equal_Scalar(input, other):
+def greater_equal__Tensor(input, other):
+    """greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(greater_equal__Tensor, input, other):
+        return call(greater_equal__Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_equal__Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(greater_equal__Tensor, input, other)
+    return composite.greater_equal_(input, other)
+
+
+def greater_equal_Tensor_out(input, other, *, out):
+    """greater_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(greater_equal_Tensor_out, input, other, out):
+        return call(greater_equal_Tensor_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
+    refuse_grad("greater_equal", input, other, out)
+    return write_out(out, composite.greater_equal(input, other))
+
+
+def greater_equal_Scalar(input, other, *, out=None):
     """greater_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(greater_equal_Scalar, input):
-        return call(greater_equal_Scalar, input, other)
+        return call(greater_equal_Scalar, input, other, out=out)
+    if out is not None:
+        return greater_equal_Scalar_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(greater_equal_Scalar, input, other)
+        return raise_bad_argument(greater_equal_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater_equal", "other", 2)
     return composite.greater_equal(input, other)
 
 
-def greater_equal(input, other):
+def greater_equal(input, other, *, out=None):
     """greater_equal.Tensor(Tensor self, Tensor other) -> Tensor
     greater_equal.Scalar(Tensor self, Scalar other) -> Tensor
     """
     try:
         if isinstance(other, Tensor):
-            return greater_equal_Tensor(input, other)
+            return greater_equal_Tensor(input, other, out=out)
         if as_operand(other) is not None:
-            return greater_equal_Scalar(input, other)
+            return greater_equal_Scalar(input, other, out=out)
     except TypeError as error:
         raise explained(
-            error, greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {}
+            error, greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {"out": out}
         ) from None
-    return raise_no_overload(greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {})
+    return raise_no_overload(greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {"out": out})
 
 
-def less_Tensor(input, other):
+def greater_equal__Scalar(input, other):
+    """greater_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(greater_equal__Scalar, input):
+        return call(greater_equal__Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_equal__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "greater_equal_", "other", 2)
+    return composite.greater_equal_(input, other)
+
+
+def greater_equal_(input, other):
+    """greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    greater_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return greater_equal__Tensor(input, other)
+        if as_operand(other) is not None:
+            return greater_equal__Scalar(input, other)
+    except TypeError as error:
+        raise explained(
+            error, greater_equal_, (greater_equal__Tensor, greater_equal__Scalar), (input, other), {}
+        ) from None
+    return raise_no_overload(greater_equal_, (greater_equal__Tensor, greater_equal__Scalar), (input, other), {})
+
+
+def greater_equal_Scalar_out(input, other, *, out):
+    """greater_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(greater_equal_Scalar_out, input, out):
+        return call(greater_equal_Scalar_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(greater_equal_Scalar_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(greater_equal_Scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "greater_equal", "other", 2)
+    refuse_grad("greater_equal", input, out)
+    return write_out(out, composite.greater_equal(input, other))
+
+
+def less_Tensor(input, other, *, out=None):
     """less.Tensor(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(less_Tensor, input, other):
-        return call(less_Tensor, input, other)
+        return call(less_Tensor, input, other, out=out)
+    if out is not None:
+        return less_Tensor_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(less_Tensor, input, other)
+        return raise_bad_argument(less_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(less_Tensor, input, other)
+        return raise_bad_argument(less_Tensor, input, other, out=out)
     return composite.less(input, other)
 
 
-def less_Scalar(input, other):
+def less__Tensor(input, other):
+    """less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(less__Tensor, input, other):
+        return call(less__Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less__Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(less__Tensor, input, other)
+    return composite.less_(input, other)
+
+
+def less_Tensor_out(input, other, *, out):
+    """less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(less_Tensor_out, input, other, out):
+        return call(less_Tensor_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_Tensor_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(less_Tensor_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(less_Tensor_out, input, other, out=out)
+    refuse_grad("less", input, other, out)
+    return write_out(out, composite.less(input, other))
+
+
+def less_Scalar(input, other, *, out=None):
     """less.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(less_Scalar, input):
-        return call(less_Scalar, input, other)
+        return call(less_Scalar, input, other, out=out)
+    if out is not None:
+        return less_Scalar_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(less_Scalar, input, other)
+        return raise_bad_argument(less_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less", "other", 2)
     return composite.less(input, other)
 
 
-def less(input, other):
+def less(input, other, *, out=None):
     """less.Tensor(Tensor self, Tensor other) -> Tensor
     less.Scalar(Tensor self, Scalar other) -> Tensor
     """
     try:
         if isinstance(other, Tensor):
-            return less_Tensor(input, other)
+            return less_Tensor(input, other, out=out)
         if as_operand(other) is not None:
-            return less_Scalar(input, other)
+            return less_Scalar(input, other, out=out)
     except TypeError as error:
-        raise explained(error, less, (less_Tensor, less_Scalar), (input, other), {}) from None
-    return raise_no_overload(less, (less_Tensor, less_Scalar), (input, other), {})
+        raise explained(error, less, (less_Tensor, less_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(less, (less_Tensor, less_Scalar), (input, other), {"out": out})
 
 
-def less_equal_Tensor(input, other):
+def less__Scalar(input, other):
+    """less_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(less__Scalar, input):
+        return call(less__Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "less_", "other", 2)
+    return composite.less_(input, other)
+
+
+def less_(input, other):
+    """less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    less_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return less__Tensor(input, other)
+        if as_operand(other) is not None:
+            return less__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, less_, (less__Tensor, less__Scalar), (input, other), {}) from None
+    return raise_no_overload(less_, (less__Tensor, less__Scalar), (input, other), {})
+
+
+def less_Scalar_out(input, other, *, out):
+    """less.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(less_Scalar_out, input, out):
+        return call(less_Scalar_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_Scalar_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(less_Scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "less", "other", 2)
+    refuse_grad("less", input, out)
+    return write_out(out, composite.less(input, other))
+
+
+def less_equal_Tensor(input, other, *, out=None):
     """less_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(less_equal_Tensor, input, other):
-        return call(less_equal_Tensor, input, other)
+        return call(less_equal_Tensor, input, other, out=out)
+    if out is not None:
+        return less_equal_Tensor_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(less_equal_Tensor, input, other)
+        return raise_bad_argument(less_equal_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(less_equal_Tensor, input, other)
+        return raise_bad_argument(less_equal_Tensor, input, other, out=out)
     return composite.less_equal(input, other)
 
 
-def less_equal_Scalar(input, other):
+def less_equal__Tensor(input, other):
+    """less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(less_equal__Tensor, input, other):
+        return call(less_equal__Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_equal__Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(less_equal__Tensor, input, other)
+    return composite.less_equal_(input, other)
+
+
+def less_equal_Tensor_out(input, other, *, out):
+    """less_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(less_equal_Tensor_out, input, other, out):
+        return call(less_equal_Tensor_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
+    refuse_grad("less_equal", input, other, out)
+    return write_out(out, composite.less_equal(input, other))
+
+
+def less_equal_Scalar(input, other, *, out=None):
     """less_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(less_equal_Scalar, input):
-        return call(less_equal_Scalar, input, other)
+        return call(less_equal_Scalar, input, other, out=out)
+    if out is not None:
+        return less_equal_Scalar_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(less_equal_Scalar, input, other)
+        return raise_bad_argument(less_equal_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less_equal", "other", 2)
     return composite.less_equal(input, other)
 
 
-def less_equal(input, other):
+def less_equal(input, other, *, out=None):
     """less_equal.Tensor(Tensor self, Tensor other) -> Tensor
     less_equal.Scalar(Tensor self, Scalar other) -> Tensor
     """
     try:
         if isinstance(other, Tensor):
-            return less_equal_Tensor(input, other)
+            return less_equal_Tensor(input, other, out=out)
         if as_operand(other) is not None:
-            return less_equal_Scalar(input, other)
+            return less_equal_Scalar(input, other, out=out)
     except TypeError as error:
-        raise explained(error, less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {}) from None
-    return raise_no_overload(less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {})
+        raise explained(
+            error, less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {"out": out}
+        ) from None
+    return raise_no_overload(less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {"out": out})
 
 
-def not_equal_Tensor(input, other):
+def less_equal__Scalar(input, other):
+    """less_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(less_equal__Scalar, input):
+        return call(less_equal__Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_equal__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "less_equal_", "other", 2)
+    return composite.less_equal_(input, other)
+
+
+def less_equal_(input, other):
+    """less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    less_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return less_equal__Tensor(input, other)
+        if as_operand(other) is not None:
+            return less_equal__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, less_equal_, (less_equal__Tensor, less_equal__Scalar), (input, other), {}) from None
+    return raise_no_overload(less_equal_, (less_equal__Tensor, less_equal__Scalar), (input, other), {})
+
+
+def less_equal_Scalar_out(input, other, *, out):
+    """less_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(less_equal_Scalar_out, input, out):
+        return call(less_equal_Scalar_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(less_equal_Scalar_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(less_equal_Scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "less_equal", "other", 2)
+    refuse_grad("less_equal", input, out)
+    return write_out(out, composite.less_equal(input, other))
+
+
+def not_equal_Tensor(input, other, *, out=None):
     """not_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(not_equal_Tensor, input, other):
-        return call(not_equal_Tensor, input, other)
+        return call(not_equal_Tensor, input, other, out=out)
+    if out is not None:
+        return not_equal_Tensor_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(not_equal_Tensor, input, other)
+        return raise_bad_argument(not_equal_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(not_equal_Tensor, input, other)
+        return raise_bad_argument(not_equal_Tensor, input, other, out=out)
     return composite.not_equal(input, other)
 
 
-def not_equal_Scalar(input, other):
+def not_equal__Tensor(input, other):
+    """not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(not_equal__Tensor, input, other):
+        return call(not_equal__Tensor, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(not_equal__Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(not_equal__Tensor, input, other)
+    return composite.not_equal_(input, other)
+
+
+def not_equal_Tensor_out(input, other, *, out):
+    """not_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(not_equal_Tensor_out, input, other, out):
+        return call(not_equal_Tensor_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
+    refuse_grad("not_equal", input, other, out)
+    return write_out(out, composite.not_equal(input, other))
+
+
+def not_equal_Scalar(input, other, *, out=None):
     """not_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(not_equal_Scalar, input):
-        return call(not_equal_Scalar, input, other)
+        return call(not_equal_Scalar, input, other, out=out)
+    if out is not None:
+        return not_equal_Scalar_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(not_equal_Scalar, input, other)
+        return raise_bad_argument(not_equal_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "not_equal", "other", 2)
     return composite.not_equal(input, other)
 
 
-def not_equal(input, other):
+def not_equal(input, other, *, out=None):
     """not_equal.Tensor(Tensor self, Tensor other) -> Tensor
     not_equal.Scalar(Tensor self, Scalar other) -> Tensor
     """
     try:
         if isinstance(other, Tensor):
-            return not_equal_Tensor(input, other)
+            return not_equal_Tensor(input, other, out=out)
         if as_operand(other) is not None:
-            return not_equal_Scalar(input, other)
+            return not_equal_Scalar(input, other, out=out)
     except TypeError as error:
-        raise explained(error, not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {}) from None
-    return raise_no_overload(not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {})
+        raise explained(error, not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {"out": out}) from None
+    return raise_no_overload(not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {"out": out})
+
+
+def not_equal__Scalar(input, other):
+    """not_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(not_equal__Scalar, input):
+        return call(not_equal__Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(not_equal__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "not_equal_", "other", 2)
+    return composite.not_equal_(input, other)
+
+
+def not_equal_(input, other):
+    """not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    not_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
+    """
+    try:
+        if isinstance(other, Tensor):
+            return not_equal__Tensor(input, other)
+        if as_operand(other) is not None:
+            return not_equal__Scalar(input, other)
+    except TypeError as error:
+        raise explained(error, not_equal_, (not_equal__Tensor, not_equal__Scalar), (input, other), {}) from None
+    return raise_no_overload(not_equal_, (not_equal__Tensor, not_equal__Scalar), (input, other), {})
+
+
+def not_equal_Scalar_out(input, other, *, out):
+    """not_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(not_equal_Scalar_out, input, out):
+        return call(not_equal_Scalar_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(not_equal_Scalar_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(not_equal_Scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "not_equal", "other", 2)
+    refuse_grad("not_equal", input, out)
+    return write_out(out, composite.not_equal(input, other))
 
 
 def isreal(input):
@@ -6678,31 +10200,167 @@ def isreal(input):
     return composite.isreal(input)
 
 
-def nan_to_num(input, nan=None, posinf=None, neginf=None):
+_nan_to_num_kernels = kernel_table("nan_to_num")
+
+
+def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
     """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
     if state.interceptors and intercepts(nan_to_num, input):
-        return call(nan_to_num, input, nan, posinf, neginf)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nan_to_num, input, nan, posinf, neginf)
+        return call(nan_to_num, input, nan, posinf, neginf, out=out)
+    if out is not None:
+        return nan_to_num_out(input, nan, posinf, neginf, out=out)
     if nan is not None and type(nan) is not float:
         nan = float_of(nan, "nan_to_num", "nan", 2)
     if posinf is not None and type(posinf) is not float:
         posinf = float_of(posinf, "nan_to_num", "posinf", 3)
     if neginf is not None and type(neginf) is not float:
         neginf = float_of(neginf, "nan_to_num", "neginf", 4)
-    return composite.nan_to_num(input, nan, posinf, neginf)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(nan_to_num, input, nan, posinf, neginf, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.NanToNumBackward0(unless_complex("nan_to_num", (input,), (edge,)))
+        node.kept = (save(input),)
+    return wrap(_nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf), node)
 
 
-def isin(elements, test_elements, *, assume_unique=False, invert=False):
+def nan_to_num_(input, nan=None, posinf=None, neginf=None):
+    """nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nan_to_num_, input):
+        return call(nan_to_num_, input, nan, posinf, neginf)
+    if nan is not None and type(nan) is not float:
+        nan = float_of(nan, "nan_to_num_", "nan", 2)
+    if posinf is not None and type(posinf) is not float:
+        posinf = float_of(posinf, "nan_to_num_", "posinf", 3)
+    if neginf is not None and type(neginf) is not float:
+        neginf = float_of(neginf, "nan_to_num_", "neginf", 4)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(nan_to_num_, input, nan, posinf, neginf)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.NanToNumBackward0(unless_complex("nan_to_num_", (input,), (edge,)))
+        node.kept = (save_copy(input),)
+    _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
+    """nan_to_num.out(Tensor self, float? nan=None, float? posinf=None, float? neginf=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nan_to_num_out, input, out):
+        return call(nan_to_num_out, input, nan, posinf, neginf, out=out)
+    if nan is not None and type(nan) is not float:
+        nan = float_of(nan, "nan_to_num", "nan", 2)
+    if posinf is not None and type(posinf) is not float:
+        posinf = float_of(posinf, "nan_to_num", "posinf", 3)
+    if neginf is not None and type(neginf) is not float:
+        neginf = float_of(neginf, "nan_to_num", "neginf", 4)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(nan_to_num_out, input, nan, posinf, neginf, out=out)
+    refuse_grad("nan_to_num", input, out)
+    set_array(out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array))
+    mark_written(out)
+    return out
+
+
+def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=False):
     """isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
-    if state.interceptors and intercepts(isin, elements, test_elements):
-        return call(isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
+    if state.interceptors and intercepts(isin_Tensor_Tensor, elements, test_elements):
+        return call(isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert)
     if not isinstance(elements, Tensor):
-        return raise_bad_argument(isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
+        return raise_bad_argument(
+            isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert
+        )
     if not isinstance(test_elements, Tensor):
-        return raise_bad_argument(isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
+        return raise_bad_argument(
+            isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert
+        )
     if assume_unique and assume_unique is not True:
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
     if invert and invert is not True:
         invert = bool_of(invert, "isin", "invert")
     return composite.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
+
+
+def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=False):
+    """isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor"""
+    if state.interceptors and intercepts(isin_Tensor_Scalar, elements):
+        return call(isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert)
+    if not isinstance(elements, Tensor):
+        return raise_bad_argument(
+            isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert
+        )
+    if type(test_element) is not int and type(test_element) is not float:
+        test_element = scalar_of(test_element, "isin", "test_element", 2)
+    if assume_unique and assume_unique is not True:
+        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+    if invert and invert is not True:
+        invert = bool_of(invert, "isin", "invert")
+    return composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
+
+
+def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=False):
+    """isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
+    if state.interceptors and intercepts(isin_Scalar_Tensor, test_elements):
+        return call(isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert)
+    if not isinstance(test_elements, Tensor):
+        return raise_bad_argument(
+            isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert
+        )
+    if type(element) is not int and type(element) is not float:
+        element = scalar_of(element, "isin", "element", 1)
+    if assume_unique and assume_unique is not True:
+        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+    if invert and invert is not True:
+        invert = bool_of(invert, "isin", "invert")
+    return composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
+
+
+def isin(elements=..., test_elements=..., *, test_element=..., element=..., assume_unique=False, invert=False):
+    """isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor
+    isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor
+    isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor
+    """
+    if isinstance(as_operand(test_elements), WrappedNumber):
+        test_element, test_elements = test_elements, ...
+    if isinstance(as_operand(elements), WrappedNumber):
+        element, elements = elements, ...
+    try:
+        if elements is not ... and test_elements is not ...:
+            return isin_Tensor_Tensor(elements, test_elements, assume_unique=assume_unique, invert=invert)
+        if elements is not ... and test_element is not ...:
+            return isin_Tensor_Scalar(elements, test_element, assume_unique=assume_unique, invert=invert)
+        if test_elements is not ... and element is not ...:
+            return isin_Scalar_Tensor(element, test_elements, assume_unique=assume_unique, invert=invert)
+    except TypeError as error:
+        raise explained(
+            error,
+            isin,
+            (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
+            (elements, test_elements, test_element, element),
+            {"assume_unique": assume_unique, "invert": invert},
+        ) from None
+    return raise_no_overload(
+        isin,
+        (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
+        (elements, test_elements, test_element, element),
+        {"assume_unique": assume_unique, "invert": invert},
+    )

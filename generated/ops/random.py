@@ -389,7 +389,9 @@ def rand(
         result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
         raise explained(error, rand, (rand,), (size,), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def rand_out(size, *more_size, out):
@@ -431,7 +433,9 @@ def rand_generator(
     result = composite.rand_generator(
         size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def rand_generator_out(size, *more_size, generator, out):
@@ -494,7 +498,9 @@ def randn(
         result = composite.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
         raise explained(error, randn, (randn,), (size,), {}) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randn_out(size, *more_size, out):
@@ -536,7 +542,9 @@ def randn_generator(
     result = composite.randn_generator(
         size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randn_generator_out(size, *more_size, generator, out):
@@ -597,7 +605,9 @@ def randint_default(
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
     result = composite.randint(high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randint_default_out(high, size, *, out):
@@ -639,7 +649,9 @@ def randint_generator(
     result = composite.randint_generator(
         high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randint_generator_out(high, size, *, generator, out):
@@ -705,7 +717,9 @@ def randint_low(
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
     result = composite.randint_low(low, high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randint(
@@ -821,7 +835,9 @@ def randint_low_generator(
     result = composite.randint_low_generator(
         low, high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randint_low_generator_out(low, high, size, *, generator, out):
@@ -871,7 +887,9 @@ def randperm(
     if type(n) is not int:
         n = int_of(n, "randperm", "n", 1)
     result = composite.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randperm_out(n, *, out):
@@ -908,7 +926,9 @@ def randperm_generator(
     result = composite.randperm_generator(
         n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randperm_generator_out(n, *, generator, out):
@@ -953,7 +973,9 @@ def rand_like(
     result = composite.rand_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randn_like(
@@ -987,7 +1009,9 @@ def randn_like(
     result = composite.randn_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randint_like_default(
@@ -1025,7 +1049,9 @@ def randint_like_default(
     result = composite.randint_like(
         input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randint_like_low_dtype(
@@ -1067,7 +1093,9 @@ def randint_like_low_dtype(
     result = composite.randint_like_low(
         input, low, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def randint_like(*args, **kwargs):
@@ -1231,7 +1259,9 @@ def normal_float_float(
     result = composite.normal_float_float(
         mean, std, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def normal(

@@ -6,8 +6,8 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
-from mindtorch.autograd.outputs import refuse_grad, write_out
-from mindtorch.autograd.saved_tensor import save, save_output
+from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
+from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import reduction as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
@@ -15,6 +15,7 @@ from mindtorch.dispatch.arguments import (
     dtype_of,
     explained,
     fits_signature,
+    float_of,
     int_of,
     ints_of,
     raise_bad_argument,
@@ -25,7 +26,7 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap
+from mindtorch.tensor import Tensor, as_operand, wrap, wrap_output
 
 _sum_default_kernels = kernel_table("sum")
 
@@ -790,6 +791,763 @@ def min_other_out(input, other, *, out):
     return write_out(out, composite.min_other(input, other))
 
 
+_aminmax_kernels = kernel_table("aminmax")
+
+
+def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=None):
+    """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    if state.interceptors and intercepts(aminmax, input):
+        return call(aminmax, input, dim=dim, keepdim=keepdim, out=out)
+    if out is not None:
+        return aminmax_out(input, dim=dim, keepdim=keepdim, out=out)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "aminmax", "dim")
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "aminmax", "keepdim")
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(aminmax, input, dim=dim, keepdim=keepdim, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AminmaxBackward0((edge,))
+        node.dim = dim
+        node.keepdim = keepdim
+        node.kept = (save(input),)
+    min_array, max_array = _aminmax_kernels[type(input_array)](input_array, dim, keepdim)
+    min = wrap_output(min_array, node, 0)
+    max = wrap_output(max_array, node, 1)
+    if node is not None:
+        node.kept += (save_output(node, min), save_output(node, max))
+    return return_types.aminmax((min, max))
+
+
+def aminmax_out(input, *, dim=None, keepdim=False, out):
+    """aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)"""
+    if state.interceptors and intercepts(aminmax_out, input, out):
+        return call(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "aminmax", "dim")
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "aminmax", "keepdim")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
+    refuse_grad("aminmax", input, *out)
+    arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.aminmax(out)
+
+
+_median_default_kernels = kernel_table("median")
+
+
+def median_default(input):
+    """median(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(median_default, input):
+        return call(median_default, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(median_default, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.MedianBackward0((edge,))
+        node.kept = (save(input),)
+    result = wrap(_median_default_kernels[type(input_array)](input_array), node)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+_median_dim_kernels = kernel_table("median.dim")
+
+
+def median_dim(input, dim, keepdim=False, *, out=None):
+    """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    if state.interceptors and intercepts(median_dim, input):
+        return call(median_dim, input, dim, keepdim, out=out)
+    if out is not None:
+        return median_dim_out(input, dim, keepdim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "median", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "median", "keepdim", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(median_dim, input, dim, keepdim, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.MedianBackward1((edge,))
+        node.dim = dim
+        node.self_shape = input_array.shape
+        node.keepdim = keepdim
+    values_array, indices_array = _median_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    values = wrap(values_array, node)
+    indices = wrap(indices_array)
+    if node is not None:
+        node.kept = (save(indices),)
+    return return_types.median((values, indices))
+
+
+def median(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+    """median(Tensor self) -> Tensor
+    median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+    """
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    try:
+        if dim is not ...:
+            return median_dim(input, dim, keepdim, out=out)
+        if not keepdim and out is None:
+            return median_default(input)
+    except TypeError as error:
+        raise explained(error, median, (median_default, median_dim), (input, dim, keepdim), {"out": out}) from None
+    return raise_no_overload(median, (median_default, median_dim), (input, dim, keepdim), {"out": out})
+
+
+def median_dim_out(input, dim, keepdim=False, *, out):
+    """median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+    if state.interceptors and intercepts(median_dim_out, input, out):
+        return call(median_dim_out, input, dim, keepdim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "median", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "median", "keepdim", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
+    refuse_grad("median", input, *out)
+    arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.median(out)
+
+
+_nanmedian_default_kernels = kernel_table("nanmedian")
+
+
+def nanmedian_default(input):
+    """nanmedian(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(nanmedian_default, input):
+        return call(nanmedian_default, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(nanmedian_default, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.NanmedianBackward0((edge,))
+        node.kept = (save(input),)
+    result = wrap(_nanmedian_default_kernels[type(input_array)](input_array), node)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+_nanmedian_dim_kernels = kernel_table("nanmedian.dim")
+
+
+def nanmedian_dim(input, dim, keepdim=False, *, out=None):
+    """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    if state.interceptors and intercepts(nanmedian_dim, input):
+        return call(nanmedian_dim, input, dim, keepdim, out=out)
+    if out is not None:
+        return nanmedian_dim_out(input, dim, keepdim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "nanmedian", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(nanmedian_dim, input, dim, keepdim, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.NanmedianBackward1((edge,))
+        node.dim = dim
+        node.self_shape = input_array.shape
+        node.keepdim = keepdim
+    values_array, indices_array = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    values = wrap(values_array, node)
+    indices = wrap(indices_array)
+    if node is not None:
+        node.kept = (save(indices),)
+    return return_types.nanmedian((values, indices))
+
+
+def nanmedian(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+    """nanmedian(Tensor self) -> Tensor
+    nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+    """
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    try:
+        if dim is not ...:
+            return nanmedian_dim(input, dim, keepdim, out=out)
+        if not keepdim and out is None:
+            return nanmedian_default(input)
+    except TypeError as error:
+        raise explained(
+            error, nanmedian, (nanmedian_default, nanmedian_dim), (input, dim, keepdim), {"out": out}
+        ) from None
+    return raise_no_overload(nanmedian, (nanmedian_default, nanmedian_dim), (input, dim, keepdim), {"out": out})
+
+
+def nanmedian_dim_out(input, dim, keepdim=False, *, out):
+    """nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+    if state.interceptors and intercepts(nanmedian_dim_out, input, out):
+        return call(nanmedian_dim_out, input, dim, keepdim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "nanmedian", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
+    refuse_grad("nanmedian", input, *out)
+    arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.nanmedian(out)
+
+
+_mode_kernels = kernel_table("mode")
+
+
+def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
+    """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    if state.interceptors and intercepts(mode, input):
+        return call(mode, input, dim, keepdim, out=out)
+    if out is not None:
+        return mode_out(input, dim, keepdim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "mode", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "mode", "keepdim", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(mode, input, dim, keepdim, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ModeBackward0((edge,))
+        node.dim = dim
+        node.self_shape = input_array.shape
+        node.keepdim = keepdim
+    values_array, indices_array = _mode_kernels[type(input_array)](input_array, dim, keepdim)
+    values = wrap(values_array, node)
+    indices = wrap(indices_array)
+    if node is not None:
+        node.kept = (save(indices),)
+    return return_types.mode((values, indices))
+
+
+def mode_out(input, dim=-1, keepdim=False, *, out):
+    """mode.values(Tensor self, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+    if state.interceptors and intercepts(mode_out, input, out):
+        return call(mode_out, input, dim, keepdim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "mode", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "mode", "keepdim", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
+    refuse_grad("mode", input, *out)
+    arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.mode(out)
+
+
+_kthvalue_kernels = kernel_table("kthvalue")
+
+
+def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
+    """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    if state.interceptors and intercepts(kthvalue, input):
+        return call(kthvalue, input, k, dim, keepdim, out=out)
+    if out is not None:
+        return kthvalue_out(input, k, dim, keepdim, out=out)
+    if type(k) is not int:
+        k = int_of(k, "kthvalue", "k", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "kthvalue", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(kthvalue, input, k, dim, keepdim, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.KthvalueBackward0((edge,))
+        node.dim = dim
+        node.self_shape = input_array.shape
+        node.keepdim = keepdim
+    values_array, indices_array = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim)
+    values = wrap(values_array, node)
+    indices = wrap(indices_array)
+    if node is not None:
+        node.kept = (save(indices),)
+    return return_types.kthvalue((values, indices))
+
+
+def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
+    """kthvalue.values(Tensor self, SymInt k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+    if state.interceptors and intercepts(kthvalue_out, input, out):
+        return call(kthvalue_out, input, k, dim, keepdim, out=out)
+    if type(k) is not int:
+        k = int_of(k, "kthvalue", "k", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "kthvalue", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
+    refuse_grad("kthvalue", input, *out)
+    arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.kthvalue(out)
+
+
+_histc_kernels = kernel_table("histc")
+
+
+def histc(input, bins=100, min=0, max=0, *, out=None):
+    """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
+    if state.interceptors and intercepts(histc, input):
+        return call(histc, input, bins, min, max, out=out)
+    if out is not None:
+        return histc_out(input, bins, min, max, out=out)
+    if type(bins) is not int:
+        bins = int_of(bins, "histc", "bins", 2)
+    if type(min) is not int and type(min) is not float:
+        min = scalar_of(min, "histc", "min", 3)
+    if type(max) is not int and type(max) is not float:
+        max = scalar_of(max, "histc", "max", 4)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(histc, input, bins, min, max, out=out)
+    return wrap(_histc_kernels[type(input_array)](input_array, bins, min, max))
+
+
+def histc_out(input, bins=100, min=0, max=0, *, out):
+    """histc.out(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(histc_out, input, out):
+        return call(histc_out, input, bins, min, max, out=out)
+    if type(bins) is not int:
+        bins = int_of(bins, "histc", "bins", 2)
+    if type(min) is not int and type(min) is not float:
+        min = scalar_of(min, "histc", "min", 3)
+    if type(max) is not int and type(max) is not float:
+        max = scalar_of(max, "histc", "max", 4)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(histc_out, input, bins, min, max, out=out)
+    set_array(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
+    mark_written(out)
+    return out
+
+
+_searchsorted_Tensor_kernels = kernel_table("searchsorted.Tensor")
+
+
+def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+    """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
+    if state.interceptors and intercepts(searchsorted_Tensor, sorted_sequence, input, sorter):
+        return call(
+            searchsorted_Tensor,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
+    if out is not None:
+        return searchsorted_Tensor_out(
+            sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
+        )
+    if out_int32 and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
+    if right and right is not True:
+        right = bool_of(right, "searchsorted", "right")
+    try:
+        sorted_sequence_array = sorted_sequence._array
+        input_array = input._array
+        sorter_array = None if sorter is None else sorter._array
+    except AttributeError:
+        return raise_bad_argument(
+            searchsorted_Tensor,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
+    return wrap(
+        _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
+            sorted_sequence_array, input_array, out_int32, right, side, sorter_array
+        )
+    )
+
+
+def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out):
+    """searchsorted.Tensor_out(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(searchsorted_Tensor_out, sorted_sequence, input, sorter, out):
+        return call(
+            searchsorted_Tensor_out,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
+    if out_int32 and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
+    if right and right is not True:
+        right = bool_of(right, "searchsorted", "right")
+    try:
+        sorted_sequence_array = sorted_sequence._array
+        input_array = input._array
+        sorter_array = None if sorter is None else sorter._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            searchsorted_Tensor_out,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
+    set_array(
+        out,
+        _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
+            sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_searchsorted_Scalar_kernels = kernel_table("searchsorted.Scalar")
+
+
+def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+    """searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
+    if state.interceptors and intercepts(searchsorted_Scalar, sorted_sequence, sorter):
+        return call(
+            searchsorted_Scalar,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
+    if out is not None:
+        return searchsorted_Scalar_out(
+            sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
+        )
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "searchsorted", "input", 2)
+    if out_int32 and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
+    if right and right is not True:
+        right = bool_of(right, "searchsorted", "right")
+    try:
+        sorted_sequence_array = sorted_sequence._array
+        sorter_array = None if sorter is None else sorter._array
+    except AttributeError:
+        return raise_bad_argument(
+            searchsorted_Scalar,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
+    return wrap(
+        _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
+            sorted_sequence_array, input, out_int32, right, side, sorter_array
+        )
+    )
+
+
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+    """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
+    searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
+    """
+    try:
+        if isinstance(input, Tensor):
+            return searchsorted_Tensor(
+                sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
+            )
+        if as_operand(input) is not None:
+            return searchsorted_Scalar(
+                sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
+            )
+    except TypeError as error:
+        raise explained(
+            error,
+            searchsorted,
+            (searchsorted_Tensor, searchsorted_Scalar),
+            (sorted_sequence, input),
+            {"out_int32": out_int32, "right": right, "side": side, "sorter": sorter, "out": out},
+        ) from None
+    return raise_no_overload(
+        searchsorted,
+        (searchsorted_Tensor, searchsorted_Scalar),
+        (sorted_sequence, input),
+        {"out_int32": out_int32, "right": right, "side": side, "sorter": sorter, "out": out},
+    )
+
+
+def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out):
+    """searchsorted.Scalar_out(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(searchsorted_Scalar_out, sorted_sequence, sorter, out):
+        return call(
+            searchsorted_Scalar_out,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "searchsorted", "input", 2)
+    if out_int32 and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
+    if right and right is not True:
+        right = bool_of(right, "searchsorted", "right")
+    try:
+        sorted_sequence_array = sorted_sequence._array
+        sorter_array = None if sorter is None else sorter._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            searchsorted_Scalar_out,
+            sorted_sequence,
+            input,
+            out_int32=out_int32,
+            right=right,
+            side=side,
+            sorter=sorter,
+            out=out,
+        )
+    set_array(
+        out,
+        _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
+            sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_bucketize_Tensor_kernels = kernel_table("bucketize.Tensor")
+
+
+def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=None):
+    """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
+    if state.interceptors and intercepts(bucketize_Tensor, input, boundaries):
+        return call(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
+    if out is not None:
+        return bucketize_Tensor_out(input, boundaries, out_int32=out_int32, right=right, out=out)
+    if out_int32 and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "bucketize", "out_int32")
+    if right and right is not True:
+        right = bool_of(right, "bucketize", "right")
+    try:
+        input_array = input._array
+        boundaries_array = boundaries._array
+    except AttributeError:
+        return raise_bad_argument(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
+    return wrap(_bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right))
+
+
+def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out):
+    """bucketize.Tensor_out(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bucketize_Tensor_out, input, boundaries, out):
+        return call(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
+    if out_int32 and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "bucketize", "out_int32")
+    if right and right is not True:
+        right = bool_of(right, "bucketize", "right")
+    try:
+        input_array = input._array
+        boundaries_array = boundaries._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
+    set_array(
+        out,
+        _bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right, out=out_array),
+    )
+    mark_written(out)
+    return out
+
+
+_bucketize_Scalar_kernels = kernel_table("bucketize.Scalar")
+
+
+def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=None):
+    """bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
+    if state.interceptors and intercepts(bucketize_Scalar, boundaries):
+        return call(bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
+    if out is not None:
+        return bucketize_Scalar_out(input, boundaries, out_int32=out_int32, right=right, out=out)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "bucketize", "input", 1)
+    if out_int32 and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "bucketize", "out_int32")
+    if right and right is not True:
+        right = bool_of(right, "bucketize", "right")
+    try:
+        boundaries_array = boundaries._array
+    except AttributeError:
+        return raise_bad_argument(bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
+    return wrap(_bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right))
+
+
+def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
+    """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
+    bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
+    """
+    try:
+        if isinstance(input, Tensor):
+            return bucketize_Tensor(input, boundaries, out_int32=out_int32, right=right, out=out)
+        if as_operand(input) is not None:
+            return bucketize_Scalar(input, boundaries, out_int32=out_int32, right=right, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            bucketize,
+            (bucketize_Tensor, bucketize_Scalar),
+            (input, boundaries),
+            {"out_int32": out_int32, "right": right, "out": out},
+        ) from None
+    return raise_no_overload(
+        bucketize,
+        (bucketize_Tensor, bucketize_Scalar),
+        (input, boundaries),
+        {"out_int32": out_int32, "right": right, "out": out},
+    )
+
+
+def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out):
+    """bucketize.Scalar_out(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(bucketize_Scalar_out, boundaries, out):
+        return call(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "bucketize", "input", 1)
+    if out_int32 and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "bucketize", "out_int32")
+    if right and right is not True:
+        right = bool_of(right, "bucketize", "right")
+    try:
+        boundaries_array = boundaries._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
+    set_array(
+        out, _bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
 _argmax_kernels = kernel_table("argmax")
 
 
@@ -1505,6 +2263,250 @@ def cumsum_out(input, dim, *, dtype=None, out):
     return out
 
 
+_cumprod_kernels = kernel_table("cumprod")
+
+
+def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
+    """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(cumprod, input):
+        return call(cumprod, input, dim, dtype=dtype, out=out)
+    if out is not None:
+        return cumprod_out(input, dim, dtype=dtype, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "cumprod", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "cumprod", "dtype")
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(cumprod, input, dim, dtype=dtype, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.CumprodBackward0((edge,))
+        node.dim = dim
+        node.kept = (save(input),)
+    result = wrap(_cumprod_kernels[type(input_array)](input_array, dim, dtype), node)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def cumprod_(input, dim=..., *, dtype=None, axis=None):
+    """cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(cumprod_, input):
+        return call(cumprod_, input, dim, dtype=dtype)
+    if type(dim) is not int:
+        dim = int_of(dim, "cumprod_", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "cumprod_", "dtype")
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(cumprod_, input, dim, dtype=dtype)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.CumprodBackward0((edge,))
+        node.dim = dim
+        node.kept = (save_copy(input),)
+    _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept += (save_output(node, input),)
+    return input
+
+
+def cumprod_out(input, dim, *, dtype=None, out):
+    """cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(cumprod_out, input, out):
+        return call(cumprod_out, input, dim, dtype=dtype, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "cumprod", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "cumprod", "dtype")
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(cumprod_out, input, dim, dtype=dtype, out=out)
+    refuse_grad("cumprod", input, out)
+    set_array(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
+    mark_written(out)
+    return out
+
+
+_cummax_kernels = kernel_table("cummax")
+
+
+def cummax(input, dim=..., *, out=None, axis=None):
+    """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(cummax, input):
+        return call(cummax, input, dim, out=out)
+    if out is not None:
+        return cummax_out(input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "cummax", "dim", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(cummax, input, dim, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.CummaxBackward0((edge,))
+        node.dim = dim
+        node.self_shape = input_array.shape
+    values_array, indices_array = _cummax_kernels[type(input_array)](input_array, dim)
+    values = wrap(values_array, node)
+    indices = wrap(indices_array)
+    if node is not None:
+        node.kept = (save(indices),)
+    return return_types.cummax((values, indices))
+
+
+def cummax_out(input, dim, *, out):
+    """cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+    if state.interceptors and intercepts(cummax_out, input, out):
+        return call(cummax_out, input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "cummax", "dim", 2)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(cummax_out, input, dim, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(cummax_out, input, dim, out=out)
+    refuse_grad("cummax", input, *out)
+    arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.cummax(out)
+
+
+_cummin_kernels = kernel_table("cummin")
+
+
+def cummin(input, dim=..., *, out=None, axis=None):
+    """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(cummin, input):
+        return call(cummin, input, dim, out=out)
+    if out is not None:
+        return cummin_out(input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "cummin", "dim", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(cummin, input, dim, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.CumminBackward0((edge,))
+        node.dim = dim
+        node.self_shape = input_array.shape
+    values_array, indices_array = _cummin_kernels[type(input_array)](input_array, dim)
+    values = wrap(values_array, node)
+    indices = wrap(indices_array)
+    if node is not None:
+        node.kept = (save(indices),)
+    return return_types.cummin((values, indices))
+
+
+def cummin_out(input, dim, *, out):
+    """cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+    if state.interceptors and intercepts(cummin_out, input, out):
+        return call(cummin_out, input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "cummin", "dim", 2)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(cummin_out, input, dim, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(cummin_out, input, dim, out=out)
+    refuse_grad("cummin", input, *out)
+    arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.cummin(out)
+
+
+_logcumsumexp_kernels = kernel_table("logcumsumexp")
+
+
+def logcumsumexp(input, dim=..., *, out=None, axis=None):
+    """logcumsumexp(Tensor self, int dim) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(logcumsumexp, input):
+        return call(logcumsumexp, input, dim, out=out)
+    if out is not None:
+        return logcumsumexp_out(input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "logcumsumexp", "dim", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(logcumsumexp, input, dim, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.LogcumsumexpBackward0((edge,))
+        node.dim = dim
+        node.kept = (save(input),)
+    result = wrap(_logcumsumexp_kernels[type(input_array)](input_array, dim), node)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def logcumsumexp_out(input, dim, *, out):
+    """logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(logcumsumexp_out, input, out):
+        return call(logcumsumexp_out, input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "logcumsumexp", "dim", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(logcumsumexp_out, input, dim, out=out)
+    refuse_grad("logcumsumexp", input, out)
+    set_array(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
+    mark_written(out)
+    return out
+
+
 __softmax_kernels = kernel_table("_softmax")
 
 
@@ -1922,14 +2924,12 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     return return_types.sort(out)
 
 
-def argsort(input, dim=-1, descending=False, *, axis=None):
+def argsort_default(input, dim=-1, descending=False):
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor"""
-    if axis is not None:
-        dim = axis
-    if state.interceptors and intercepts(argsort, input):
-        return call(argsort, input, dim, descending)
+    if state.interceptors and intercepts(argsort_default, input):
+        return call(argsort_default, input, dim, descending)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(argsort, input, dim, descending)
+        return raise_bad_argument(argsort_default, input, dim, descending)
     if type(dim) is not int:
         dim = int_of(dim, "argsort", "dim", 2)
     if descending and descending is not True:
@@ -2002,6 +3002,37 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
         set_array(tensor, tensor_array)
         mark_written(tensor)
     return return_types.topk(out)
+
+
+def argsort_stable(input, *, stable, dim=-1, descending=False):
+    """argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"""
+    if state.interceptors and intercepts(argsort_stable, input):
+        return call(argsort_stable, input, stable=stable, dim=dim, descending=descending)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(argsort_stable, input, stable=stable, dim=dim, descending=descending)
+    if stable and stable is not True:
+        stable = bool_of(stable, "argsort", "stable")
+    if type(dim) is not int:
+        dim = int_of(dim, "argsort", "dim")
+    if descending and descending is not True:
+        descending = bool_of(descending, "argsort", "descending")
+    return composite.argsort_stable(input, stable=stable, dim=dim, descending=descending)
+
+
+def argsort(input, dim=-1, descending=False, *, stable=..., axis=None):
+    """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
+    argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    try:
+        if stable is not ...:
+            return argsort_stable(input, stable=stable, dim=dim, descending=descending)
+        return argsort_default(input, dim, descending)
+    except TypeError as error:
+        raise explained(
+            error, argsort, (argsort_default, argsort_stable), (input, dim, descending), {"stable": stable}
+        ) from None
 
 
 _linalg_vector_norm_kernels = kernel_table("linalg_vector_norm")
@@ -2126,24 +3157,360 @@ def norm_Scalar(input, p=2):
     return composite.norm(input, p)
 
 
-def norm(input, p=2, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+def norm_ScalarOpt_dtype(input, p, *, dtype):
+    """norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor"""
+    if state.interceptors and intercepts(norm_ScalarOpt_dtype, input):
+        return call(norm_ScalarOpt_dtype, input, p, dtype=dtype)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(norm_ScalarOpt_dtype, input, p, dtype=dtype)
+    if p is not None and type(p) is not int and type(p) is not float:
+        p = scalar_of(p, "norm", "p", 2)
+    if type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "norm", "dtype")
+    return composite.norm_dtype(input, p, dtype=dtype)
+
+
+def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
+    """norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor"""
+    if state.interceptors and intercepts(norm_ScalarOpt_dim_dtype, input):
+        return call(norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
+    if out is not None:
+        return norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
+    if p is not None and type(p) is not int and type(p) is not float:
+        p = scalar_of(p, "norm", "p", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+    if type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "norm", "dtype")
+    return composite.norm_dim_dtype(input, p, dim, keepdim, dtype=dtype)
+
+
+def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, keepdims=None):
     """norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
     norm.Scalar(Tensor self, Scalar p=2) -> Tensor
+    norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
+    norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor
     """
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
     try:
+        if (p is None or as_operand(p) is not None) and dim is not ... and keepdim is not ... and dtype is not ...:
+            return norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, dtype=dtype, out=out)
         if (p is None or as_operand(p) is not None) and dim is not ...:
             return norm_ScalarOpt_dim(input, p, dim, keepdim, out=out)
-        if as_operand(p) is not None and not keepdim and out is None:
+        if (p is None or as_operand(p) is not None) and dtype is not ... and out is None:
+            return norm_ScalarOpt_dtype(input, p, dtype=dtype)
+        if as_operand(p) is not None and out is None:
             return norm_Scalar(input, p)
     except TypeError as error:
         raise explained(
-            error, norm, (norm_ScalarOpt_dim, norm_Scalar), (input, p, dim, keepdim), {"out": out}
+            error,
+            norm,
+            (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype),
+            (input, p, dim, keepdim),
+            {"out": out, "dtype": dtype},
         ) from None
-    return raise_no_overload(norm, (norm_ScalarOpt_dim, norm_Scalar), (input, p, dim, keepdim), {"out": out})
+    return raise_no_overload(
+        norm,
+        (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype),
+        (input, p, dim, keepdim),
+        {"out": out, "dtype": dtype},
+    )
+
+
+def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
+    """norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(norm_ScalarOpt_dim_dtype_out, input, out):
+        return call(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
+    if p is not None and type(p) is not int and type(p) is not float:
+        p = scalar_of(p, "norm", "p", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+    if type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "norm", "dtype")
+    refuse_grad("norm", input, out)
+    return composite.norm_dim_dtype_out(input, p, dim, keepdim, dtype=dtype, out=out)
+
+
+def dist(input, other, p=2):
+    """dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"""
+    if state.interceptors and intercepts(dist, input, other):
+        return call(dist, input, other, p)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(dist, input, other, p)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(dist, input, other, p)
+    if type(p) is not int and type(p) is not float:
+        p = scalar_of(p, "dist", "p", 3)
+    return composite.dist(input, other, p)
+
+
+def renorm(input, p, dim, maxnorm):
+    """renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"""
+    if state.interceptors and intercepts(renorm, input):
+        return call(renorm, input, p, dim, maxnorm)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(renorm, input, p, dim, maxnorm)
+    if type(p) is not int and type(p) is not float:
+        p = scalar_of(p, "renorm", "p", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "renorm", "dim", 3)
+    if type(maxnorm) is not int and type(maxnorm) is not float:
+        maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
+    return composite.renorm(input, p, dim, maxnorm)
+
+
+def renorm_(input, p, dim, maxnorm):
+    """renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)"""
+    if state.interceptors and intercepts(renorm_, input):
+        return call(renorm_, input, p, dim, maxnorm)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(renorm_, input, p, dim, maxnorm)
+    if type(p) is not int and type(p) is not float:
+        p = scalar_of(p, "renorm_", "p", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "renorm_", "dim", 3)
+    if type(maxnorm) is not int and type(maxnorm) is not float:
+        maxnorm = scalar_of(maxnorm, "renorm_", "maxnorm", 4)
+    return write_back(input, composite.renorm(input, p, dim, maxnorm))
+
+
+def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
+    if state.interceptors and intercepts(quantile_default, input, q):
+        return call(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if out is not None:
+        return quantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(q, Tensor):
+        return raise_bad_argument(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "quantile", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+    return composite.quantile(input, q, dim, keepdim, interpolation=interpolation)
+
+
+def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
+    """quantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(quantile_default_out, input, q, out):
+        return call(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(q, Tensor):
+        return raise_bad_argument(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "quantile", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+    refuse_grad("quantile", input, q, out)
+    return composite.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+
+
+def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
+    if state.interceptors and intercepts(quantile_scalar, input):
+        return call(quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if out is not None:
+        return quantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if type(q) is not float:
+        q = float_of(q, "quantile", "q", 2)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "quantile", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+    return composite.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
+
+
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
+    """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor
+    quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    try:
+        if isinstance(q, Tensor):
+            return quantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if as_operand(q) is not None:
+            return quantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            quantile,
+            (quantile_default, quantile_scalar),
+            (input, q, dim, keepdim),
+            {"interpolation": interpolation, "out": out},
+        ) from None
+    return raise_no_overload(
+        quantile,
+        (quantile_default, quantile_scalar),
+        (input, q, dim, keepdim),
+        {"interpolation": interpolation, "out": out},
+    )
+
+
+def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
+    """quantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(quantile_scalar_out, input, out):
+        return call(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if type(q) is not float:
+        q = float_of(q, "quantile", "q", 2)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "quantile", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+    refuse_grad("quantile", input, out)
+    return composite.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+
+
+def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
+    if state.interceptors and intercepts(nanquantile_default, input, q):
+        return call(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if out is not None:
+        return nanquantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(q, Tensor):
+        return raise_bad_argument(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "nanquantile", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+    return composite.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
+
+
+def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
+    """nanquantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nanquantile_default_out, input, q, out):
+        return call(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(q, Tensor):
+        return raise_bad_argument(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "nanquantile", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+    refuse_grad("nanquantile", input, q, out)
+    return composite.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+
+
+def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
+    if state.interceptors and intercepts(nanquantile_scalar, input):
+        return call(nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if out is not None:
+        return nanquantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if type(q) is not float:
+        q = float_of(q, "nanquantile", "q", 2)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "nanquantile", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+    return composite.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
+
+
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
+    """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor
+    nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    try:
+        if isinstance(q, Tensor):
+            return nanquantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
+        if as_operand(q) is not None:
+            return nanquantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            nanquantile,
+            (nanquantile_default, nanquantile_scalar),
+            (input, q, dim, keepdim),
+            {"interpolation": interpolation, "out": out},
+        ) from None
+    return raise_no_overload(
+        nanquantile,
+        (nanquantile_default, nanquantile_scalar),
+        (input, q, dim, keepdim),
+        {"interpolation": interpolation, "out": out},
+    )
+
+
+def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
+    """nanquantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nanquantile_scalar_out, input, out):
+        return call(nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
+    if type(q) is not float:
+        q = float_of(q, "nanquantile", "q", 2)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "nanquantile", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+    refuse_grad("nanquantile", input, out)
+    return composite.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
+
+
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    """cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor"""
+    if state.interceptors and intercepts(cov, input, fweights, aweights):
+        return call(cov, input, correction=correction, fweights=fweights, aweights=aweights)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
+    if fweights is not None and not isinstance(fweights, Tensor):
+        return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
+    if aweights is not None and not isinstance(aweights, Tensor):
+        return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
+    if type(correction) is not int:
+        correction = int_of(correction, "cov", "correction")
+    return composite.cov(input, correction=correction, fweights=fweights, aweights=aweights)
+
+
+def corrcoef(input):
+    """corrcoef(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(corrcoef, input):
+        return call(corrcoef, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(corrcoef, input)
+    return composite.corrcoef(input)
 
 
 def count_nonzero_dim_IntList(input, dim, *more_dim):
@@ -2334,6 +3701,70 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=N
         raise explained(error, nanmean, (nanmean,), (input, dim, keepdim), {}) from None
 
 
+_nansum_kernels = kernel_table("nansum")
+
+
+def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
+    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    if state.interceptors and intercepts(nansum, input):
+        return call(nansum, input, dim, keepdim, dtype=dtype, out=out)
+    if out is not None:
+        return nansum_out(input, dim, keepdim, dtype=dtype, out=out)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "nansum", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "nansum", "dtype")
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(nansum, input, dim, keepdim, dtype=dtype, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.NansumBackward0((edge,))
+        node.dim = dim
+        node.keepdim = keepdim
+        node.kept = (save(input),)
+    try:
+        return wrap(_nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, nansum, (nansum,), (input, dim, keepdim), {}) from None
+
+
+def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
+    """nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nansum_out, input, out):
+        return call(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "nansum", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "nansum", "dtype")
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
+    refuse_grad("nansum", input, out)
+    set_array(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    mark_written(out)
+    return out
+
+
 def msort(input):
     """msort(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(msort, input):
@@ -2362,19 +3793,287 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, axis=None):
     return composite.diff(input, n, dim, prepend, append)
 
 
-def trapezoid(y, *, dx=1, dim=-1, axis=None):
+def trapezoid_dx(y, *, dx=1, dim=-1):
     """trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
-    if axis is not None:
-        dim = axis
-    if state.interceptors and intercepts(trapezoid, y):
-        return call(trapezoid, y, dx=dx, dim=dim)
+    if state.interceptors and intercepts(trapezoid_dx, y):
+        return call(trapezoid_dx, y, dx=dx, dim=dim)
     if not isinstance(y, Tensor):
-        return raise_bad_argument(trapezoid, y, dx=dx, dim=dim)
+        return raise_bad_argument(trapezoid_dx, y, dx=dx, dim=dim)
     if type(dx) is not int and type(dx) is not float:
         dx = scalar_of(dx, "trapezoid", "dx")
     if type(dim) is not int:
         dim = int_of(dim, "trapezoid", "dim")
     return composite.trapezoid_dx(y, dx=dx, dim=dim)
+
+
+def trapezoid_x(y, x, *, dim=-1):
+    """trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
+    if state.interceptors and intercepts(trapezoid_x, y, x):
+        return call(trapezoid_x, y, x, dim=dim)
+    if not isinstance(y, Tensor):
+        return raise_bad_argument(trapezoid_x, y, x, dim=dim)
+    if not isinstance(x, Tensor):
+        return raise_bad_argument(trapezoid_x, y, x, dim=dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "trapezoid", "dim")
+    return composite.trapezoid_x(y, x, dim=dim)
+
+
+def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
+    """trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+    trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    try:
+        if x is not ...:
+            return trapezoid_x(y, x, dim=dim)
+        return trapezoid_dx(y, dx=dx, dim=dim)
+    except TypeError as error:
+        raise explained(error, trapezoid, (trapezoid_x, trapezoid_dx), (y, x), {"dim": dim, "dx": dx}) from None
+
+
+def cumulative_trapezoid_x(y, x, *, dim=-1):
+    """cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
+    if state.interceptors and intercepts(cumulative_trapezoid_x, y, x):
+        return call(cumulative_trapezoid_x, y, x, dim=dim)
+    if not isinstance(y, Tensor):
+        return raise_bad_argument(cumulative_trapezoid_x, y, x, dim=dim)
+    if not isinstance(x, Tensor):
+        return raise_bad_argument(cumulative_trapezoid_x, y, x, dim=dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "cumulative_trapezoid", "dim")
+    return composite.cumulative_trapezoid_x(y, x, dim=dim)
+
+
+def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
+    """cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
+    if state.interceptors and intercepts(cumulative_trapezoid_dx, y):
+        return call(cumulative_trapezoid_dx, y, dx=dx, dim=dim)
+    if not isinstance(y, Tensor):
+        return raise_bad_argument(cumulative_trapezoid_dx, y, dx=dx, dim=dim)
+    if type(dx) is not int and type(dx) is not float:
+        dx = scalar_of(dx, "cumulative_trapezoid", "dx")
+    if type(dim) is not int:
+        dim = int_of(dim, "cumulative_trapezoid", "dim")
+    return composite.cumulative_trapezoid_dx(y, dx=dx, dim=dim)
+
+
+def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
+    """cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+    cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    try:
+        if x is not ...:
+            return cumulative_trapezoid_x(y, x, dim=dim)
+        return cumulative_trapezoid_dx(y, dx=dx, dim=dim)
+    except TypeError as error:
+        raise explained(
+            error,
+            cumulative_trapezoid,
+            (cumulative_trapezoid_x, cumulative_trapezoid_dx),
+            (y, x),
+            {"dim": dim, "dx": dx},
+        ) from None
+
+
+def trapz_x(y, x, *, dim=-1):
+    """trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
+    if state.interceptors and intercepts(trapz_x, y, x):
+        return call(trapz_x, y, x, dim=dim)
+    if not isinstance(y, Tensor):
+        return raise_bad_argument(trapz_x, y, x, dim=dim)
+    if not isinstance(x, Tensor):
+        return raise_bad_argument(trapz_x, y, x, dim=dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "trapz", "dim")
+    return composite.trapezoid_x(y, x, dim=dim)
+
+
+def trapz_dx(y, *, dx=1.0, dim=-1):
+    """trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor"""
+    if state.interceptors and intercepts(trapz_dx, y):
+        return call(trapz_dx, y, dx=dx, dim=dim)
+    if not isinstance(y, Tensor):
+        return raise_bad_argument(trapz_dx, y, dx=dx, dim=dim)
+    if type(dx) is not float:
+        dx = float_of(dx, "trapz", "dx")
+    if type(dim) is not int:
+        dim = int_of(dim, "trapz", "dim")
+    return composite.trapz_dx(y, dx=dx, dim=dim)
+
+
+def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
+    """trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+    trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    try:
+        if x is not ...:
+            return trapz_x(y, x, dim=dim)
+        return trapz_dx(y, dx=dx, dim=dim)
+    except TypeError as error:
+        raise explained(error, trapz, (trapz_x, trapz_dx), (y, x), {"dim": dim, "dx": dx}) from None
+
+
+def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
+    """gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]"""
+    if state.interceptors and intercepts(gradient_scalarint, input):
+        return call(gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(gradient_scalarint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if spacing is not None and type(spacing) is not int and type(spacing) is not float:
+        spacing = scalar_of(spacing, "gradient", "spacing")
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "gradient", "dim")
+    if type(edge_order) is not int:
+        edge_order = int_of(edge_order, "gradient", "edge_order")
+    return composite.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
+
+
+def gradient_scalararray(input, *, spacing, dim, edge_order=1):
+    """gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]"""
+    if state.interceptors and intercepts(gradient_scalararray, input):
+        return call(gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if type(spacing) is not int and type(spacing) is not float:
+        spacing = scalar_of(spacing, "gradient", "spacing")
+    if type(dim) is not tuple:
+        dim = ints_of(dim, "gradient", "dim")
+    if type(edge_order) is not int:
+        edge_order = int_of(edge_order, "gradient", "edge_order")
+    return composite.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+
+
+def gradient_array(input, *, dim, edge_order=1):
+    """gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]"""
+    if state.interceptors and intercepts(gradient_array, input):
+        return call(gradient_array, input, dim=dim, edge_order=edge_order)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(gradient_array, input, dim=dim, edge_order=edge_order)
+    if type(dim) is not tuple:
+        dim = ints_of(dim, "gradient", "dim")
+    if type(edge_order) is not int:
+        edge_order = int_of(edge_order, "gradient", "edge_order")
+    return composite.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
+
+
+def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
+    """gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]"""
+    if state.interceptors and intercepts(gradient_scalarrayint, input):
+        return call(gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "gradient", "dim")
+    if type(edge_order) is not int:
+        edge_order = int_of(edge_order, "gradient", "edge_order")
+    return composite.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
+
+
+def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
+    """gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]"""
+    if state.interceptors and intercepts(gradient_scalarrayarray, input):
+        return call(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if type(dim) is not tuple:
+        dim = ints_of(dim, "gradient", "dim")
+    if type(edge_order) is not int:
+        edge_order = int_of(edge_order, "gradient", "edge_order")
+    return composite.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+
+
+def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
+    """gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]"""
+    if state.interceptors and intercepts(gradient_tensorarrayint, input, spacing):
+        return call(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
+        return raise_bad_argument(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "gradient", "dim")
+    if type(edge_order) is not int:
+        edge_order = int_of(edge_order, "gradient", "edge_order")
+    return composite.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
+
+
+def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
+    """gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]"""
+    if state.interceptors and intercepts(gradient_tensorarray, input, spacing):
+        return call(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
+        return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
+    if type(dim) is not tuple:
+        dim = ints_of(dim, "gradient", "dim")
+    if type(edge_order) is not int:
+        edge_order = int_of(edge_order, "gradient", "edge_order")
+    return composite.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+
+
+def gradient(input, *, spacing=None, dim=None, edge_order=1, axis=None):
+    """gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]
+    gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]
+    gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]
+    gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]
+    gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]
+    gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]
+    gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]
+    """
+    if axis is not None:
+        dim = axis
+    try:
+        if (spacing is None or as_operand(spacing) is not None) and (dim is None or is_int(dim)):
+            return gradient_scalarint(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if as_operand(spacing) is not None and isinstance(dim, (tuple, list)):
+            return gradient_scalararray(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if isinstance(dim, (tuple, list)) and spacing is None:
+            return gradient_array(input, dim=dim, edge_order=edge_order)
+        if isinstance(spacing, (tuple, list)) and (dim is None or is_int(dim)):
+            return gradient_scalarrayint(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if isinstance(spacing, (tuple, list)) and isinstance(dim, (tuple, list)):
+            return gradient_scalarrayarray(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if isinstance(spacing, (tuple, list)) and (dim is None or is_int(dim)):
+            return gradient_tensorarrayint(input, spacing=spacing, dim=dim, edge_order=edge_order)
+        if isinstance(spacing, (tuple, list)) and isinstance(dim, (tuple, list)):
+            return gradient_tensorarray(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    except TypeError as error:
+        raise explained(
+            error,
+            gradient,
+            (
+                gradient_scalarint,
+                gradient_scalararray,
+                gradient_array,
+                gradient_scalarrayint,
+                gradient_scalarrayarray,
+                gradient_tensorarrayint,
+                gradient_tensorarray,
+            ),
+            (input,),
+            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
+        ) from None
+    return raise_no_overload(
+        gradient,
+        (
+            gradient_scalarint,
+            gradient_scalararray,
+            gradient_array,
+            gradient_scalarrayint,
+            gradient_scalarrayarray,
+            gradient_tensorarrayint,
+            gradient_tensorarray,
+        ),
+        (input,),
+        {"spacing": spacing, "dim": dim, "edge_order": edge_order},
+    )
 
 
 def sum_to_size(input, size, *more_size):

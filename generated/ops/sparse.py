@@ -107,7 +107,9 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             (sparse_dim, dense_dim, size, indices, values),
             {},
         ) from None
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def _sparse_coo_tensor_unsafe(
@@ -411,6 +413,7 @@ def _to_dense(input, dtype=None, masked_grad=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.ToDenseBackward0((edge,))
+        node.masked_grad = masked_grad
         node.kept = (save(input),)
     return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
 

@@ -6,14 +6,14 @@ from mindtorch import state
 from mindtorch._generated.nodes import special as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
-from mindtorch.autograd.saved_tensor import save, save_output
+from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import special as composite
 from mindtorch.dispatch.arguments import explained, int_of, raise_bad_argument, raise_no_overload, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.kinds import common_kind, kind_of
+from mindtorch.kinds import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap
+from mindtorch.tensor import Tensor, as_operand, new_object, wrap
 
 _erf_kernels = kernel_table("erf")
 
@@ -28,7 +28,6 @@ def erf(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(erf, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -37,6 +36,7 @@ def erf(input, *, out=None):
     ):
         node = nodes.ErfBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_erf_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -56,7 +56,7 @@ def erf_(input):
     ):
         check_inplace(input)
         node = nodes.ErfBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _erf_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -92,7 +92,6 @@ def erfc(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(erfc, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -101,6 +100,7 @@ def erfc(input, *, out=None):
     ):
         node = nodes.ErfcBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_erfc_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -120,7 +120,7 @@ def erfc_(input):
     ):
         check_inplace(input)
         node = nodes.ErfcBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _erfc_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -156,7 +156,6 @@ def erfinv(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(erfinv, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -164,6 +163,7 @@ def erfinv(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.ErfinvBackward0((edge,))
+    kind = input._kind or kind_of(input)
     result = wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -222,7 +222,6 @@ def lgamma(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(lgamma, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -231,6 +230,7 @@ def lgamma(input, *, out=None):
     ):
         node = nodes.LgammaBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_lgamma_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -250,7 +250,7 @@ def lgamma_(input):
     ):
         check_inplace(input)
         node = nodes.LgammaBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _lgamma_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -286,7 +286,6 @@ def digamma(input, *, out=None):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(digamma, input, out=out)
-    kind = input._kind or kind_of(input)
     node = None
     if (
         input._edge is not None
@@ -295,6 +294,7 @@ def digamma(input, *, out=None):
     ):
         node = nodes.DigammaBackward0((edge,))
         node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
     return wrap(_digamma_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -314,7 +314,7 @@ def digamma_(input):
     ):
         check_inplace(input)
         node = nodes.DigammaBackward0((edge,))
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _digamma_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -383,7 +383,7 @@ def polygamma_(input, n):
         check_inplace(input)
         node = nodes.PolygammaBackward0((edge,))
         node.n = n
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _polygamma_kernels[type(input_array)](n, input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -422,9 +422,6 @@ def xlogy_Tensor(input, other, *, out=None):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(xlogy_Tensor, input, other, out=out)
-    kind = input._kind
-    if not kind or kind is not other._kind:
-        kind = common_kind(input, other)
     node = None
     if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._edge or edge_of(input)
@@ -432,6 +429,25 @@ def xlogy_Tensor(input, other, *, out=None):
         if input_edge or other_edge:
             node = nodes.XlogyBackward0((input_edge, other_edge))
             node.kept = (save(input), save(other))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _xlogy_Tensor_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
     return wrap(_xlogy_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
 
 
@@ -451,7 +467,7 @@ def xlogy__Tensor(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.XlogyBackward0((input_edge, other_edge))
-            node.kept = (save(input.clone()), save(other))
+            node.kept = (save_copy(input), save(other))
     _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -571,6 +587,954 @@ def xlogy_Scalar_Other_out(input, other, *, out):
         other = scalar_of(other, "xlogy", "other", 2)
     refuse_grad("xlogy", input, out)
     return write_out(out, composite.xlogy_scalar_other(input, other))
+
+
+_i0_kernels = kernel_table("i0")
+
+
+def i0(input, *, out=None):
+    """i0(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(i0, input):
+        return call(i0, input, out=out)
+    if out is not None:
+        return i0_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(i0, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.I0Backward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_i0_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def i0_(input):
+    """i0_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(i0_, input):
+        return call(i0_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(i0_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.I0Backward0((edge,))
+        node.kept = (save_copy(input),)
+    _i0_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def i0_out(input, *, out):
+    """i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(i0_out, input, out):
+        return call(i0_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(i0_out, input, out=out)
+    refuse_grad("i0", input, out)
+    set_array(out, _i0_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_i0e_kernels = kernel_table("special_i0e")
+
+
+def special_i0e(input, *, out=None):
+    """special_i0e(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_i0e, input):
+        return call(special_i0e, input, out=out)
+    if out is not None:
+        return special_i0e_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_i0e, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SpecialI0EBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    result = wrap(_special_i0e_kernels[kind or type(input_array)](input_array), node, kind)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def special_i0e_out(input, *, out):
+    """special_i0e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_i0e_out, input, out):
+        return call(special_i0e_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_i0e_out, input, out=out)
+    refuse_grad("special_i0e", input, out)
+    set_array(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_i1_kernels = kernel_table("special_i1")
+
+
+def special_i1(input, *, out=None):
+    """special_i1(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_i1, input):
+        return call(special_i1, input, out=out)
+    if out is not None:
+        return special_i1_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_i1, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SpecialI1Backward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    result = wrap(_special_i1_kernels[kind or type(input_array)](input_array), node, kind)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def special_i1_out(input, *, out):
+    """special_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_i1_out, input, out):
+        return call(special_i1_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_i1_out, input, out=out)
+    refuse_grad("special_i1", input, out)
+    set_array(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_i1e_kernels = kernel_table("special_i1e")
+
+
+def special_i1e(input, *, out=None):
+    """special_i1e(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_i1e, input):
+        return call(special_i1e, input, out=out)
+    if out is not None:
+        return special_i1e_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_i1e, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SpecialI1EBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    result = wrap(_special_i1e_kernels[kind or type(input_array)](input_array), node, kind)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def special_i1e_out(input, *, out):
+    """special_i1e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_i1e_out, input, out):
+        return call(special_i1e_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_i1e_out, input, out=out)
+    refuse_grad("special_i1e", input, out)
+    set_array(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_entr_kernels = kernel_table("special_entr")
+
+
+def special_entr(input, *, out=None):
+    """special_entr(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_entr, input):
+        return call(special_entr, input, out=out)
+    if out is not None:
+        return special_entr_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_entr, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SpecialEntrBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_entr_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def special_entr_out(input, *, out):
+    """special_entr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_entr_out, input, out):
+        return call(special_entr_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_entr_out, input, out=out)
+    refuse_grad("special_entr", input, out)
+    set_array(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_erfcx_kernels = kernel_table("special_erfcx")
+
+
+def special_erfcx(input, *, out=None):
+    """special_erfcx(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_erfcx, input):
+        return call(special_erfcx, input, out=out)
+    if out is not None:
+        return special_erfcx_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_erfcx, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SpecialErfcxBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    result = wrap(_special_erfcx_kernels[kind or type(input_array)](input_array), node, kind)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+def special_erfcx_out(input, *, out):
+    """special_erfcx.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_erfcx_out, input, out):
+        return call(special_erfcx_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_erfcx_out, input, out=out)
+    refuse_grad("special_erfcx", input, out)
+    set_array(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_ndtri_kernels = kernel_table("special_ndtri")
+
+
+def special_ndtri(input, *, out=None):
+    """special_ndtri(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_ndtri, input):
+        return call(special_ndtri, input, out=out)
+    if out is not None:
+        return special_ndtri_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_ndtri, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SpecialNdtriBackward0((edge,))
+    kind = input._kind or kind_of(input)
+    result = wrap(_special_ndtri_kernels[kind or type(input_array)](input_array), node, kind)
+    if node is not None:
+        node.kept = (save_output(node, result),)
+    return result
+
+
+def special_ndtri_out(input, *, out):
+    """special_ndtri.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_ndtri_out, input, out):
+        return call(special_ndtri_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_ndtri_out, input, out=out)
+    refuse_grad("special_ndtri", input, out)
+    set_array(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_log_ndtr_kernels = kernel_table("special_log_ndtr")
+
+
+def special_log_ndtr(input, *, out=None):
+    """special_log_ndtr(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_log_ndtr, input):
+        return call(special_log_ndtr, input, out=out)
+    if out is not None:
+        return special_log_ndtr_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_log_ndtr, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SpecialLogNdtrBackward0((edge,))
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_log_ndtr_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def special_log_ndtr_out(input, *, out):
+    """special_log_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_log_ndtr_out, input, out):
+        return call(special_log_ndtr_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_log_ndtr_out, input, out=out)
+    refuse_grad("special_log_ndtr", input, out)
+    set_array(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+def special_ndtr(input, *, out=None):
+    """special_ndtr(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_ndtr, input):
+        return call(special_ndtr, input, out=out)
+    if out is not None:
+        return special_ndtr_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_ndtr, input, out=out)
+    return composite.ndtr(input)
+
+
+def special_ndtr_out(input, *, out):
+    """special_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_ndtr_out, input, out):
+        return call(special_ndtr_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_ndtr_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(special_ndtr_out, input, out=out)
+    refuse_grad("special_ndtr", input, out)
+    return composite.ndtr_out(input, out=out)
+
+
+_igamma_kernels = kernel_table("igamma")
+
+
+def igamma(input, other, *, out=None):
+    """igamma(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(igamma, input, other):
+        return call(igamma, input, other, out=out)
+    if out is not None:
+        return igamma_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(igamma, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.IgammaBackward0((input_edge, other_edge))
+            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _igamma_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_igamma_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def igamma_(input, other):
+    """igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(igamma_, input, other):
+        return call(igamma_, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(igamma_, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.IgammaBackward0((input_edge, other_edge))
+            node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
+    _igamma_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def igamma_out(input, other, *, out):
+    """igamma.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(igamma_out, input, other, out):
+        return call(igamma_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(igamma_out, input, other, out=out)
+    refuse_grad("igamma", input, other, out)
+    set_array(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_igammac_kernels = kernel_table("igammac")
+
+
+def igammac(input, other, *, out=None):
+    """igammac(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(igammac, input, other):
+        return call(igammac, input, other, out=out)
+    if out is not None:
+        return igammac_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(igammac, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.IgammacBackward0((input_edge, other_edge))
+            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _igammac_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_igammac_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def igammac_(input, other):
+    """igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(igammac_, input, other):
+        return call(igammac_, input, other)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(igammac_, input, other)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            check_inplace(input)
+            node = nodes.IgammacBackward0((input_edge, other_edge))
+            node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
+    _igammac_kernels[type(input_array)](input_array, other_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def igammac_out(input, other, *, out):
+    """igammac.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(igammac_out, input, other, out):
+        return call(igammac_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(igammac_out, input, other, out=out)
+    refuse_grad("igammac", input, other, out)
+    set_array(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+def special_gammainc(input, other, *, out=None):
+    """special_gammainc(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(special_gammainc, input, other):
+        return call(special_gammainc, input, other, out=out)
+    if out is not None:
+        return special_gammainc_out(input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_gammainc, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(special_gammainc, input, other, out=out)
+    return composite.gammainc(input, other)
+
+
+def special_gammainc_out(input, other, *, out):
+    """special_gammainc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_gammainc_out, input, other, out):
+        return call(special_gammainc_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_gammainc_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(special_gammainc_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(special_gammainc_out, input, other, out=out)
+    refuse_grad("special_gammainc", input, other, out)
+    return composite.gammainc_out(input, other, out=out)
+
+
+def special_gammaincc(input, other, *, out=None):
+    """special_gammaincc(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(special_gammaincc, input, other):
+        return call(special_gammaincc, input, other, out=out)
+    if out is not None:
+        return special_gammaincc_out(input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_gammaincc, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(special_gammaincc, input, other, out=out)
+    return composite.gammaincc(input, other)
+
+
+def special_gammaincc_out(input, other, *, out):
+    """special_gammaincc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_gammaincc_out, input, other, out):
+        return call(special_gammaincc_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_gammaincc_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(special_gammaincc_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(special_gammaincc_out, input, other, out=out)
+    refuse_grad("special_gammaincc", input, other, out)
+    return composite.gammaincc_out(input, other, out=out)
+
+
+_special_xlog1py_default_kernels = kernel_table("special_xlog1py")
+
+
+def special_xlog1py_default(input, other, *, out=None):
+    """special_xlog1py(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(special_xlog1py_default, input, other):
+        return call(special_xlog1py_default, input, other, out=out)
+    if out is not None:
+        return special_xlog1py_default_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(special_xlog1py_default, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.SpecialXlog1PyBackward0((input_edge, other_edge))
+            node.kept = (save(input), save(other))
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _special_xlog1py_default_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_special_xlog1py_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def special_xlog1py_default_out(input, other, *, out):
+    """special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_xlog1py_default_out, input, other, out):
+        return call(special_xlog1py_default_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_xlog1py_default_out, input, other, out=out)
+    refuse_grad("special_xlog1py", input, other, out)
+    set_array(out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+def special_xlog1py_self_scalar(input, other, *, out=None):
+    """special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(special_xlog1py_self_scalar, other):
+        return call(special_xlog1py_self_scalar, input, other, out=out)
+    if out is not None:
+        return special_xlog1py_self_scalar_out(input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(special_xlog1py_self_scalar, input, other, out=out)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "special_xlog1py", "input", 1)
+    return composite.xlog1py_self_scalar(input, other)
+
+
+def special_xlog1py_self_scalar_out(input, other, *, out):
+    """special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_xlog1py_self_scalar_out, other, out):
+        return call(special_xlog1py_self_scalar_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(special_xlog1py_self_scalar_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(special_xlog1py_self_scalar_out, input, other, out=out)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "special_xlog1py", "input", 1)
+    refuse_grad("special_xlog1py", other, out)
+    return composite.xlog1py_self_scalar_out(input, other, out=out)
+
+
+def special_xlog1py_other_scalar(input, other, *, out=None):
+    """special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(special_xlog1py_other_scalar, input):
+        return call(special_xlog1py_other_scalar, input, other, out=out)
+    if out is not None:
+        return special_xlog1py_other_scalar_out(input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_xlog1py_other_scalar, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "special_xlog1py", "other", 2)
+    return composite.xlog1py_other_scalar(input, other)
+
+
+def special_xlog1py(input, other, *, out=None):
+    """special_xlog1py(Tensor self, Tensor other) -> Tensor
+    special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor
+    special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return special_xlog1py_default(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor):
+            return special_xlog1py_self_scalar(input, other, out=out)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return special_xlog1py_other_scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_xlog1py,
+            (special_xlog1py_default, special_xlog1py_self_scalar, special_xlog1py_other_scalar),
+            (input, other),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_xlog1py,
+        (special_xlog1py_default, special_xlog1py_self_scalar, special_xlog1py_other_scalar),
+        (input, other),
+        {"out": out},
+    )
+
+
+def special_xlog1py_other_scalar_out(input, other, *, out):
+    """special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_xlog1py_other_scalar_out, input, out):
+        return call(special_xlog1py_other_scalar_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_xlog1py_other_scalar_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(special_xlog1py_other_scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "special_xlog1py", "other", 2)
+    refuse_grad("special_xlog1py", input, out)
+    return composite.xlog1py_other_scalar_out(input, other, out=out)
+
+
+_special_zeta_default_kernels = kernel_table("special_zeta")
+
+
+def special_zeta_default(input, other, *, out=None):
+    """special_zeta(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(special_zeta_default, input, other):
+        return call(special_zeta_default, input, other, out=out)
+    if out is not None:
+        return special_zeta_default_out(input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+    except AttributeError:
+        return raise_bad_argument(special_zeta_default, input, other, out=out)
+    node = None
+    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.SpecialZetaBackward0((input_edge, other_edge))
+            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+    kind = input._kind
+    if kind and kind is other._kind and not state.interceptors:
+        try:
+            array = _special_zeta_default_kernels.direct(input_array, other_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, other)
+    return wrap(_special_zeta_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+
+
+def special_zeta_default_out(input, other, *, out):
+    """special_zeta.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_zeta_default_out, input, other, out):
+        return call(special_zeta_default_out, input, other, out=out)
+    try:
+        input_array = input._array
+        other_array = other._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_zeta_default_out, input, other, out=out)
+    refuse_grad("special_zeta", input, other, out)
+    set_array(out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+def special_zeta_self_scalar(input, other, *, out=None):
+    """special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(special_zeta_self_scalar, other):
+        return call(special_zeta_self_scalar, input, other, out=out)
+    if out is not None:
+        return special_zeta_self_scalar_out(input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(special_zeta_self_scalar, input, other, out=out)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "special_zeta", "input", 1)
+    return composite.zeta_self_scalar(input, other)
+
+
+def special_zeta_self_scalar_out(input, other, *, out):
+    """special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_zeta_self_scalar_out, other, out):
+        return call(special_zeta_self_scalar_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(special_zeta_self_scalar_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(special_zeta_self_scalar_out, input, other, out=out)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "special_zeta", "input", 1)
+    refuse_grad("special_zeta", other, out)
+    return composite.zeta_self_scalar_out(input, other, out=out)
+
+
+def special_zeta_other_scalar(input, other, *, out=None):
+    """special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(special_zeta_other_scalar, input):
+        return call(special_zeta_other_scalar, input, other, out=out)
+    if out is not None:
+        return special_zeta_other_scalar_out(input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_zeta_other_scalar, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "special_zeta", "other", 2)
+    return composite.zeta_other_scalar(input, other)
+
+
+def special_zeta(input, other, *, out=None):
+    """special_zeta(Tensor self, Tensor other) -> Tensor
+    special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
+    special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor
+    """
+    try:
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            return special_zeta_default(input, other, out=out)
+        if as_operand(input) is not None and isinstance(other, Tensor):
+            return special_zeta_self_scalar(input, other, out=out)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
+            return special_zeta_other_scalar(input, other, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_zeta,
+            (special_zeta_default, special_zeta_self_scalar, special_zeta_other_scalar),
+            (input, other),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_zeta,
+        (special_zeta_default, special_zeta_self_scalar, special_zeta_other_scalar),
+        (input, other),
+        {"out": out},
+    )
+
+
+def special_zeta_other_scalar_out(input, other, *, out):
+    """special_zeta.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_zeta_other_scalar_out, input, out):
+        return call(special_zeta_other_scalar_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_zeta_other_scalar_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(special_zeta_other_scalar_out, input, other, out=out)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "special_zeta", "other", 2)
+    refuse_grad("special_zeta", input, out)
+    return composite.zeta_other_scalar_out(input, other, out=out)
+
+
+def mvlgamma(input, p, *, out=None):
+    """mvlgamma(Tensor self, int p) -> Tensor"""
+    if state.interceptors and intercepts(mvlgamma, input):
+        return call(mvlgamma, input, p, out=out)
+    if out is not None:
+        return mvlgamma_out(input, p, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(mvlgamma, input, p, out=out)
+    if type(p) is not int:
+        p = int_of(p, "mvlgamma", "p", 2)
+    return composite.mvlgamma(input, p)
+
+
+def mvlgamma_(input, p):
+    """mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)"""
+    if state.interceptors and intercepts(mvlgamma_, input):
+        return call(mvlgamma_, input, p)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(mvlgamma_, input, p)
+    if type(p) is not int:
+        p = int_of(p, "mvlgamma_", "p", 2)
+    return composite.mvlgamma_(input, p)
+
+
+def mvlgamma_out(input, p, *, out):
+    """mvlgamma.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(mvlgamma_out, input, out):
+        return call(mvlgamma_out, input, p, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(mvlgamma_out, input, p, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(mvlgamma_out, input, p, out=out)
+    if type(p) is not int:
+        p = int_of(p, "mvlgamma", "p", 2)
+    refuse_grad("mvlgamma", input, out)
+    return write_out(out, composite.mvlgamma(input, p))
+
+
+def special_multigammaln(input, p, *, out=None):
+    """special_multigammaln(Tensor self, int p) -> Tensor"""
+    if state.interceptors and intercepts(special_multigammaln, input):
+        return call(special_multigammaln, input, p, out=out)
+    if out is not None:
+        return special_multigammaln_out(input, p, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_multigammaln, input, p, out=out)
+    if type(p) is not int:
+        p = int_of(p, "special_multigammaln", "p", 2)
+    return composite.multigammaln(input, p)
+
+
+def special_multigammaln_out(input, p, *, out):
+    """special_multigammaln.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_multigammaln_out, input, out):
+        return call(special_multigammaln_out, input, p, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(special_multigammaln_out, input, p, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(special_multigammaln_out, input, p, out=out)
+    if type(p) is not int:
+        p = int_of(p, "special_multigammaln", "p", 2)
+    refuse_grad("special_multigammaln", input, out)
+    return write_out(out, composite.multigammaln(input, p))
 
 
 def special_expit(input, *, out=None):

@@ -4,7 +4,8 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import view as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array, set_history
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array, set_history, unless_complex
+from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.composite import view as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
@@ -19,6 +20,7 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.geometry import strides_of
 from mindtorch.memory_format import contiguous_format
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, twin_of, view_of, view_outputs, wrap
@@ -42,6 +44,24 @@ def alias(input):
     ):
         node = nodes.AliasBackward0((edge,))
     return view_of(input, _alias_kernels[type(input_array)](input_array), node, (alias, ()))
+
+
+def lift_fresh(input):
+    """lift_fresh(Tensor(a) self) -> Tensor(a)"""
+    if state.interceptors and intercepts(lift_fresh, input):
+        return call(lift_fresh, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(lift_fresh, input)
+    return composite.lift_fresh(input)
+
+
+def _local_scalar_dense(input):
+    """_local_scalar_dense(Tensor self) -> Scalar"""
+    if state.interceptors and intercepts(_local_scalar_dense, input):
+        return call(_local_scalar_dense, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_local_scalar_dense, input)
+    return composite.local_scalar_dense(input)
 
 
 _detach_kernels = kernel_table("detach")
@@ -213,6 +233,35 @@ def transpose(input, dim0, dim1):
     return view_of(
         input, _transpose_kernels[type(input_array)](input_array, dim0, dim1), node, (transpose, (dim0, dim1))
     )
+
+
+def transpose_(input, dim0, dim1):
+    """transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(transpose_, input):
+        return call(transpose_, input, dim0, dim1)
+    if type(dim0) is not int:
+        dim0 = int_of(dim0, "transpose_", "dim0", 2)
+    if type(dim1) is not int:
+        dim1 = int_of(dim1, "transpose_", "dim1", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(transpose_, input, dim0, dim1)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.TransposeBackward0((edge,))
+        node.dim0 = dim0
+        node.dim1 = dim1
+    set_array(input, _transpose_kernels[type(input_array)](input_array, dim0, dim1))
+    mark_written(input)
+    if node is not None:
+        set_history(input, node)
+    return input
 
 
 _t_kernels = kernel_table("t")
@@ -960,7 +1009,7 @@ def as_strided(input, size, stride, storage_offset=None):
     ):
         node = nodes.AsStridedBackward0((edge,))
         node.self_shape = input_array.shape
-        node.self_stride = input.stride()
+        node.self_stride = strides_of(input_array)
         node.self_storage_offset = input.storage_offset()
         node.size = size
         node.stride = stride
@@ -999,7 +1048,7 @@ def as_strided_(input, size, stride, storage_offset=None):
         check_inplace(input)
         node = nodes.AsStridedBackward0((edge,))
         node.self_shape = input_array.shape
-        node.self_stride = input.stride()
+        node.self_stride = strides_of(input_array)
         node.self_storage_offset = input.storage_offset()
         node.size = size
         node.stride = stride
@@ -1151,6 +1200,19 @@ def swapaxes(input, axis0, axis1):
     return composite.swapaxes(input, axis0, axis1)
 
 
+def swapaxes_(input, axis0, axis1):
+    """swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(swapaxes_, input):
+        return call(swapaxes_, input, axis0, axis1)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(swapaxes_, input, axis0, axis1)
+    if type(axis0) is not int:
+        axis0 = int_of(axis0, "swapaxes_", "axis0", 2)
+    if type(axis1) is not int:
+        axis1 = int_of(axis1, "swapaxes_", "axis1", 3)
+    return composite.swapaxes_(input, axis0, axis1)
+
+
 def swapdims(input, dim0, dim1):
     """swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
     if state.interceptors and intercepts(swapdims, input):
@@ -1162,6 +1224,19 @@ def swapdims(input, dim0, dim1):
     if type(dim1) is not int:
         dim1 = int_of(dim1, "swapdims", "dim1", 3)
     return composite.swapdims(input, dim0, dim1)
+
+
+def swapdims_(input, dim0, dim1):
+    """swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(swapdims_, input):
+        return call(swapdims_, input, dim0, dim1)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(swapdims_, input, dim0, dim1)
+    if type(dim0) is not int:
+        dim0 = int_of(dim0, "swapdims_", "dim0", 2)
+    if type(dim1) is not int:
+        dim1 = int_of(dim1, "swapdims_", "dim1", 3)
+    return composite.swapdims_(input, dim0, dim1)
 
 
 def moveaxis_intlist(input, source, destination):
@@ -1396,3 +1471,918 @@ def dsplit(input, sections=..., *more_indices, indices=...):
     except TypeError as error:
         raise explained(error, dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {}) from None
     return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {})
+
+
+def alias_copy(input, *, out=None):
+    """alias_copy(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(alias_copy, input):
+        return call(alias_copy, input, out=out)
+    if out is not None:
+        return alias_copy_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(alias_copy, input, out=out)
+    return composite.alias_copy(input)
+
+
+def alias_copy_out(input, *, out):
+    """alias_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(alias_copy_out, input, out):
+        return call(alias_copy_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(alias_copy_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(alias_copy_out, input, out=out)
+    refuse_grad("alias_copy", input, out)
+    return composite.alias_copy_out(input, out=out)
+
+
+def detach_copy(input, *, out=None):
+    """detach_copy(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(detach_copy, input):
+        return call(detach_copy, input, out=out)
+    if out is not None:
+        return detach_copy_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(detach_copy, input, out=out)
+    return composite.detach_copy(input)
+
+
+def detach_copy_out(input, *, out):
+    """detach_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(detach_copy_out, input, out):
+        return call(detach_copy_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(detach_copy_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(detach_copy_out, input, out=out)
+    refuse_grad("detach_copy", input, out)
+    return composite.detach_copy_out(input, out=out)
+
+
+def view_copy_default(input, size, *more_size, out=None):
+    """view_copy(Tensor self, SymInt[] size) -> Tensor"""
+    if state.interceptors and intercepts(view_copy_default, input):
+        return call(view_copy_default, input, size, *more_size, out=out)
+    if out is not None:
+        return view_copy_default_out(input, size, *more_size, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(view_copy_default, input, size, *more_size, out=out)
+    if type(size) is int:
+        size = (size,) + more_size
+    elif type(size) is not tuple:
+        size = ints_of((size,) + more_size if more_size else size, "view_copy", "size", 2)
+    return composite.view_copy(input, size)
+
+
+def view_copy_default_out(input, size, *more_size, out):
+    """view_copy.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(view_copy_default_out, input, out):
+        return call(view_copy_default_out, input, size, *more_size, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(view_copy_default_out, input, size, *more_size, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(view_copy_default_out, input, size, *more_size, out=out)
+    if type(size) is int:
+        size = (size,) + more_size
+    elif type(size) is not tuple:
+        size = ints_of((size,) + more_size if more_size else size, "view_copy", "size", 2)
+    refuse_grad("view_copy", input, out)
+    return composite.view_copy_out(input, size, out=out)
+
+
+def view_copy_dtype(input, dtype, *, out=None):
+    """view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor"""
+    if state.interceptors and intercepts(view_copy_dtype, input):
+        return call(view_copy_dtype, input, dtype, out=out)
+    if out is not None:
+        return view_copy_dtype_out(input, dtype, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(view_copy_dtype, input, dtype, out=out)
+    if type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "view_copy", "dtype", 2)
+    return composite.view_copy(input, dtype)
+
+
+def view_copy(input, size=..., *more_size, dtype=..., out=None):
+    """view_copy(Tensor self, SymInt[] size) -> Tensor
+    view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor
+    """
+    if more_size:
+        size = (size,) + more_size
+    if isinstance(size, Dtype):
+        dtype, size = size, ...
+    try:
+        if size is not ...:
+            return view_copy_default(input, size, out=out)
+        if dtype is not ...:
+            return view_copy_dtype(input, dtype, out=out)
+    except TypeError as error:
+        raise explained(
+            error, view_copy, (view_copy_default, view_copy_dtype), (input, size, dtype), {"out": out}
+        ) from None
+    return raise_no_overload(view_copy, (view_copy_default, view_copy_dtype), (input, size, dtype), {"out": out})
+
+
+def view_copy_dtype_out(input, dtype, *, out):
+    """view_copy.dtype_out(Tensor self, ScalarType dtype, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(view_copy_dtype_out, input, out):
+        return call(view_copy_dtype_out, input, dtype, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(view_copy_dtype_out, input, dtype, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(view_copy_dtype_out, input, dtype, out=out)
+    if type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "view_copy", "dtype", 2)
+    refuse_grad("view_copy", input, out)
+    return composite.view_copy_out(input, dtype, out=out)
+
+
+def transpose_copy(input, dim0, dim1, *, out=None):
+    """transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"""
+    if state.interceptors and intercepts(transpose_copy, input):
+        return call(transpose_copy, input, dim0, dim1, out=out)
+    if out is not None:
+        return transpose_copy_out(input, dim0, dim1, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(transpose_copy, input, dim0, dim1, out=out)
+    if type(dim0) is not int:
+        dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
+    if type(dim1) is not int:
+        dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
+    return composite.transpose_copy(input, dim0, dim1)
+
+
+def transpose_copy_out(input, dim0, dim1, *, out):
+    """transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(transpose_copy_out, input, out):
+        return call(transpose_copy_out, input, dim0, dim1, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(transpose_copy_out, input, dim0, dim1, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(transpose_copy_out, input, dim0, dim1, out=out)
+    if type(dim0) is not int:
+        dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
+    if type(dim1) is not int:
+        dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
+    refuse_grad("transpose_copy", input, out)
+    return composite.transpose_copy_out(input, dim0, dim1, out=out)
+
+
+def t_copy(input, *, out=None):
+    """t_copy(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(t_copy, input):
+        return call(t_copy, input, out=out)
+    if out is not None:
+        return t_copy_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(t_copy, input, out=out)
+    return composite.t_copy(input)
+
+
+def t_copy_out(input, *, out):
+    """t_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(t_copy_out, input, out):
+        return call(t_copy_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(t_copy_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(t_copy_out, input, out=out)
+    refuse_grad("t_copy", input, out)
+    return composite.t_copy_out(input, out=out)
+
+
+def permute_copy(input, dims, *more_dims, out=None):
+    """permute_copy(Tensor self, int[] dims) -> Tensor"""
+    if state.interceptors and intercepts(permute_copy, input):
+        return call(permute_copy, input, dims, *more_dims, out=out)
+    if out is not None:
+        return permute_copy_out(input, dims, *more_dims, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(permute_copy, input, dims, *more_dims, out=out)
+    if type(dims) is int:
+        dims = (dims,) + more_dims
+    elif type(dims) is not tuple:
+        dims = ints_of((dims,) + more_dims if more_dims else dims, "permute_copy", "dims", 2)
+    try:
+        return composite.permute_copy(input, dims)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, permute_copy, (permute_copy,), (input, dims), {}) from None
+
+
+def permute_copy_out(input, dims, *more_dims, out):
+    """permute_copy.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(permute_copy_out, input, out):
+        return call(permute_copy_out, input, dims, *more_dims, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(permute_copy_out, input, dims, *more_dims, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(permute_copy_out, input, dims, *more_dims, out=out)
+    if type(dims) is int:
+        dims = (dims,) + more_dims
+    elif type(dims) is not tuple:
+        dims = ints_of((dims,) + more_dims if more_dims else dims, "permute_copy", "dims", 2)
+    refuse_grad("permute_copy", input, out)
+    return composite.permute_copy_out(input, dims, out=out)
+
+
+def expand_copy(input, size, *more_size, implicit=False, out=None):
+    """expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
+    if state.interceptors and intercepts(expand_copy, input):
+        return call(expand_copy, input, size, *more_size, implicit=implicit, out=out)
+    if out is not None:
+        return expand_copy_out(input, size, *more_size, implicit=implicit, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(expand_copy, input, size, *more_size, implicit=implicit, out=out)
+    if type(size) is int:
+        size = (size,) + more_size
+    elif type(size) is not tuple:
+        size = ints_of((size,) + more_size if more_size else size, "expand_copy", "size", 2)
+    if implicit and implicit is not True:
+        implicit = bool_of(implicit, "expand_copy", "implicit")
+    try:
+        return composite.expand_copy(input, size, implicit=implicit)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, expand_copy, (expand_copy,), (input, size), {}) from None
+
+
+def expand_copy_out(input, size, *more_size, implicit=False, out):
+    """expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(expand_copy_out, input, out):
+        return call(expand_copy_out, input, size, *more_size, implicit=implicit, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(expand_copy_out, input, size, *more_size, implicit=implicit, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(expand_copy_out, input, size, *more_size, implicit=implicit, out=out)
+    if type(size) is int:
+        size = (size,) + more_size
+    elif type(size) is not tuple:
+        size = ints_of((size,) + more_size if more_size else size, "expand_copy", "size", 2)
+    if implicit and implicit is not True:
+        implicit = bool_of(implicit, "expand_copy", "implicit")
+    refuse_grad("expand_copy", input, out)
+    return composite.expand_copy_out(input, size, implicit=implicit, out=out)
+
+
+def squeeze_copy_default(input, *, out=None):
+    """squeeze_copy(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(squeeze_copy_default, input):
+        return call(squeeze_copy_default, input, out=out)
+    if out is not None:
+        return squeeze_copy_default_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(squeeze_copy_default, input, out=out)
+    return composite.squeeze_copy(input)
+
+
+def squeeze_copy_default_out(input, *, out):
+    """squeeze_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(squeeze_copy_default_out, input, out):
+        return call(squeeze_copy_default_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(squeeze_copy_default_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(squeeze_copy_default_out, input, out=out)
+    refuse_grad("squeeze_copy", input, out)
+    return composite.squeeze_copy_out(input, out=out)
+
+
+def squeeze_copy_dim(input, dim, *, out=None):
+    """squeeze_copy.dim(Tensor self, int dim) -> Tensor"""
+    if state.interceptors and intercepts(squeeze_copy_dim, input):
+        return call(squeeze_copy_dim, input, dim, out=out)
+    if out is not None:
+        return squeeze_copy_dim_out(input, dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(squeeze_copy_dim, input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "squeeze_copy", "dim", 2)
+    return composite.squeeze_copy(input, dim)
+
+
+def squeeze_copy_dim_out(input, dim, *, out):
+    """squeeze_copy.dim_out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(squeeze_copy_dim_out, input, out):
+        return call(squeeze_copy_dim_out, input, dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(squeeze_copy_dim_out, input, dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(squeeze_copy_dim_out, input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "squeeze_copy", "dim", 2)
+    refuse_grad("squeeze_copy", input, out)
+    return composite.squeeze_copy_out(input, dim, out=out)
+
+
+def squeeze_copy_dims(input, dim, *more_dim, out=None):
+    """squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
+    if state.interceptors and intercepts(squeeze_copy_dims, input):
+        return call(squeeze_copy_dims, input, dim, *more_dim, out=out)
+    if out is not None:
+        return squeeze_copy_dims_out(input, dim, *more_dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(squeeze_copy_dims, input, dim, *more_dim, out=out)
+    if type(dim) is int:
+        dim = (dim,) + more_dim
+    elif type(dim) is not tuple:
+        dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_copy", "dim", 2)
+    return composite.squeeze_copy(input, dim)
+
+
+def squeeze_copy(input, dim=..., *more_dim, out=None, axis=None):
+    """squeeze_copy(Tensor self) -> Tensor
+    squeeze_copy.dim(Tensor self, int dim) -> Tensor
+    squeeze_copy.dims(Tensor self, int[] dim) -> Tensor
+    """
+    if axis is not None:
+        dim = axis
+    if more_dim:
+        dim = (dim,) + more_dim
+    try:
+        if is_int(dim):
+            return squeeze_copy_dim(input, dim, out=out)
+        if isinstance(dim, (tuple, list)):
+            return squeeze_copy_dims(input, dim, out=out)
+        if dim is ...:
+            return squeeze_copy_default(input, out=out)
+    except TypeError as error:
+        raise explained(
+            error, squeeze_copy, (squeeze_copy_default, squeeze_copy_dim, squeeze_copy_dims), (input, dim), {"out": out}
+        ) from None
+    return raise_no_overload(
+        squeeze_copy, (squeeze_copy_default, squeeze_copy_dim, squeeze_copy_dims), (input, dim), {"out": out}
+    )
+
+
+def squeeze_copy_dims_out(input, dim, *more_dim, out):
+    """squeeze_copy.dims_out(Tensor self, int[] dim, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(squeeze_copy_dims_out, input, out):
+        return call(squeeze_copy_dims_out, input, dim, *more_dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(squeeze_copy_dims_out, input, dim, *more_dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(squeeze_copy_dims_out, input, dim, *more_dim, out=out)
+    if type(dim) is int:
+        dim = (dim,) + more_dim
+    elif type(dim) is not tuple:
+        dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_copy", "dim", 2)
+    refuse_grad("squeeze_copy", input, out)
+    return composite.squeeze_copy_out(input, dim, out=out)
+
+
+def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
+    """unsqueeze_copy(Tensor self, int dim) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(unsqueeze_copy, input):
+        return call(unsqueeze_copy, input, dim, out=out)
+    if out is not None:
+        return unsqueeze_copy_out(input, dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(unsqueeze_copy, input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "unsqueeze_copy", "dim", 2)
+    return composite.unsqueeze_copy(input, dim)
+
+
+def unsqueeze_copy_out(input, dim, *, out):
+    """unsqueeze_copy.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(unsqueeze_copy_out, input, out):
+        return call(unsqueeze_copy_out, input, dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(unsqueeze_copy_out, input, dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(unsqueeze_copy_out, input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "unsqueeze_copy", "dim", 2)
+    refuse_grad("unsqueeze_copy", input, out)
+    return composite.unsqueeze_copy_out(input, dim, out=out)
+
+
+def select_copy(input, dim, index, *, out=None):
+    """select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"""
+    if state.interceptors and intercepts(select_copy, input):
+        return call(select_copy, input, dim, index, out=out)
+    if out is not None:
+        return select_copy_out(input, dim, index, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(select_copy, input, dim, index, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "select_copy", "dim", 2)
+    if type(index) is not int:
+        index = int_of(index, "select_copy", "index", 3)
+    return composite.select_copy(input, dim, index)
+
+
+def select_copy_out(input, dim, index, *, out):
+    """select_copy.int_out(Tensor self, int dim, SymInt index, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(select_copy_out, input, out):
+        return call(select_copy_out, input, dim, index, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(select_copy_out, input, dim, index, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(select_copy_out, input, dim, index, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "select_copy", "dim", 2)
+    if type(index) is not int:
+        index = int_of(index, "select_copy", "index", 3)
+    refuse_grad("select_copy", input, out)
+    return composite.select_copy_out(input, dim, index, out=out)
+
+
+def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
+    """slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(slice_copy, input):
+        return call(slice_copy, input, dim, start, end, step, out=out)
+    if out is not None:
+        return slice_copy_out(input, dim, start, end, step, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(slice_copy, input, dim, start, end, step, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "slice_copy", "dim", 2)
+    if start is not None and type(start) is not int:
+        start = int_of(start, "slice_copy", "start", 3)
+    if end is not None and type(end) is not int:
+        end = int_of(end, "slice_copy", "end", 4)
+    if type(step) is not int:
+        step = int_of(step, "slice_copy", "step", 5)
+    return composite.slice_copy(input, dim, start, end, step)
+
+
+def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
+    """slice_copy.Tensor_out(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(slice_copy_out, input, out):
+        return call(slice_copy_out, input, dim, start, end, step, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(slice_copy_out, input, dim, start, end, step, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(slice_copy_out, input, dim, start, end, step, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "slice_copy", "dim", 2)
+    if start is not None and type(start) is not int:
+        start = int_of(start, "slice_copy", "start", 3)
+    if end is not None and type(end) is not int:
+        end = int_of(end, "slice_copy", "end", 4)
+    if type(step) is not int:
+        step = int_of(step, "slice_copy", "step", 5)
+    refuse_grad("slice_copy", input, out)
+    return composite.slice_copy_out(input, dim, start, end, step, out=out)
+
+
+def narrow_copy(input, dim, start, length):
+    """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
+    if state.interceptors and intercepts(narrow_copy, input):
+        return call(narrow_copy, input, dim, start, length)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(narrow_copy, input, dim, start, length)
+    if type(dim) is not int:
+        dim = int_of(dim, "narrow_copy", "dim", 2)
+    if type(start) is not int:
+        start = int_of(start, "narrow_copy", "start", 3)
+    if type(length) is not int:
+        length = int_of(length, "narrow_copy", "length", 4)
+    return composite.narrow_copy(input, dim, start, length)
+
+
+def split_copy(input, split_size, dim=0, *, axis=None):
+    """split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(split_copy, input):
+        return call(split_copy, input, split_size, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(split_copy, input, split_size, dim)
+    if type(split_size) is not int:
+        split_size = int_of(split_size, "split_copy", "split_size", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "split_copy", "dim", 3)
+    return composite.split_copy(input, split_size, dim)
+
+
+def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
+    """split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(split_with_sizes_copy, input):
+        return call(split_with_sizes_copy, input, split_sizes, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(split_with_sizes_copy, input, split_sizes, dim)
+    if type(split_sizes) is not tuple:
+        split_sizes = ints_of(split_sizes, "split_with_sizes_copy", "split_sizes", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "split_with_sizes_copy", "dim", 3)
+    try:
+        return composite.split_with_sizes_copy(input, split_sizes, dim)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, split_with_sizes_copy, (split_with_sizes_copy,), (input, split_sizes, dim), {}) from None
+
+
+def unbind_copy(input, dim=0, *, axis=None):
+    """unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(unbind_copy, input):
+        return call(unbind_copy, input, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(unbind_copy, input, dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "unbind_copy", "dim", 2)
+    return composite.unbind_copy(input, dim)
+
+
+def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
+    """diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+    if state.interceptors and intercepts(diagonal_copy, input):
+        return call(diagonal_copy, input, offset, dim1, dim2, out=out)
+    if out is not None:
+        return diagonal_copy_out(input, offset, dim1, dim2, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(diagonal_copy, input, offset, dim1, dim2, out=out)
+    if type(offset) is not int:
+        offset = int_of(offset, "diagonal_copy", "offset", 2)
+    if type(dim1) is not int:
+        dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
+    if type(dim2) is not int:
+        dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
+    return composite.diagonal_copy(input, offset, dim1, dim2)
+
+
+def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
+    """diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(diagonal_copy_out, input, out):
+        return call(diagonal_copy_out, input, offset, dim1, dim2, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
+    if type(offset) is not int:
+        offset = int_of(offset, "diagonal_copy", "offset", 2)
+    if type(dim1) is not int:
+        dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
+    if type(dim2) is not int:
+        dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
+    refuse_grad("diagonal_copy", input, out)
+    return composite.diagonal_copy_out(input, offset, dim1, dim2, out=out)
+
+
+def unfold_copy(input, dimension, size, step, *, out=None):
+    """unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"""
+    if state.interceptors and intercepts(unfold_copy, input):
+        return call(unfold_copy, input, dimension, size, step, out=out)
+    if out is not None:
+        return unfold_copy_out(input, dimension, size, step, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(unfold_copy, input, dimension, size, step, out=out)
+    if type(dimension) is not int:
+        dimension = int_of(dimension, "unfold_copy", "dimension", 2)
+    if type(size) is not int:
+        size = int_of(size, "unfold_copy", "size", 3)
+    if type(step) is not int:
+        step = int_of(step, "unfold_copy", "step", 4)
+    return composite.unfold_copy(input, dimension, size, step)
+
+
+def unfold_copy_out(input, dimension, size, step, *, out):
+    """unfold_copy.out(Tensor self, int dimension, int size, int step, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(unfold_copy_out, input, out):
+        return call(unfold_copy_out, input, dimension, size, step, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(unfold_copy_out, input, dimension, size, step, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(unfold_copy_out, input, dimension, size, step, out=out)
+    if type(dimension) is not int:
+        dimension = int_of(dimension, "unfold_copy", "dimension", 2)
+    if type(size) is not int:
+        size = int_of(size, "unfold_copy", "size", 3)
+    if type(step) is not int:
+        step = int_of(step, "unfold_copy", "step", 4)
+    refuse_grad("unfold_copy", input, out)
+    return composite.unfold_copy_out(input, dimension, size, step, out=out)
+
+
+def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
+    """as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+    if state.interceptors and intercepts(as_strided_copy, input):
+        return call(as_strided_copy, input, size, stride, storage_offset, out=out)
+    if out is not None:
+        return as_strided_copy_out(input, size, stride, storage_offset, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(as_strided_copy, input, size, stride, storage_offset, out=out)
+    if type(size) is not tuple:
+        size = ints_of(size, "as_strided_copy", "size", 2)
+    if type(stride) is not tuple:
+        stride = ints_of(stride, "as_strided_copy", "stride", 3)
+    if storage_offset is not None and type(storage_offset) is not int:
+        storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+    try:
+        return composite.as_strided_copy(input, size, stride, storage_offset)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, as_strided_copy, (as_strided_copy,), (input, size, stride, storage_offset), {}) from None
+
+
+def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
+    """as_strided_copy.out(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(as_strided_copy_out, input, out):
+        return call(as_strided_copy_out, input, size, stride, storage_offset, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
+    if type(size) is not tuple:
+        size = ints_of(size, "as_strided_copy", "size", 2)
+    if type(stride) is not tuple:
+        stride = ints_of(stride, "as_strided_copy", "stride", 3)
+    if storage_offset is not None and type(storage_offset) is not int:
+        storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+    refuse_grad("as_strided_copy", input, out)
+    return composite.as_strided_copy_out(input, size, stride, storage_offset, out=out)
+
+
+def view_as_real_copy(input, *, out=None):
+    """view_as_real_copy(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(view_as_real_copy, input):
+        return call(view_as_real_copy, input, out=out)
+    if out is not None:
+        return view_as_real_copy_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(view_as_real_copy, input, out=out)
+    return composite.view_as_real_copy(input)
+
+
+def view_as_real_copy_out(input, *, out):
+    """view_as_real_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(view_as_real_copy_out, input, out):
+        return call(view_as_real_copy_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(view_as_real_copy_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(view_as_real_copy_out, input, out=out)
+    refuse_grad("view_as_real_copy", input, out)
+    return composite.view_as_real_copy_out(input, out=out)
+
+
+def view_as_complex_copy(input, *, out=None):
+    """view_as_complex_copy(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(view_as_complex_copy, input):
+        return call(view_as_complex_copy, input, out=out)
+    if out is not None:
+        return view_as_complex_copy_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(view_as_complex_copy, input, out=out)
+    return composite.view_as_complex_copy(input)
+
+
+def view_as_complex_copy_out(input, *, out):
+    """view_as_complex_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(view_as_complex_copy_out, input, out):
+        return call(view_as_complex_copy_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(view_as_complex_copy_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(view_as_complex_copy_out, input, out=out)
+    refuse_grad("view_as_complex_copy", input, out)
+    return composite.view_as_complex_copy_out(input, out=out)
+
+
+_select_scatter_kernels = kernel_table("select_scatter")
+
+
+def select_scatter(input, src, dim, index):
+    """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
+    if state.interceptors and intercepts(select_scatter, input, src):
+        return call(select_scatter, input, src, dim, index)
+    if type(dim) is not int:
+        dim = int_of(dim, "select_scatter", "dim", 3)
+    if type(index) is not int:
+        index = int_of(index, "select_scatter", "index", 4)
+    try:
+        input_array = input._array
+        src_array = src._array
+    except AttributeError:
+        return raise_bad_argument(select_scatter, input, src, dim, index)
+    node = None
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        src_edge = src._edge or edge_of(src)
+        if input_edge or src_edge:
+            node = nodes.SelectScatterBackward0(unless_complex("select_scatter", (input, src), (input_edge, src_edge)))
+            node.src_shape = src_array.shape
+            node.dim = dim
+            node.index = index
+    return wrap(_select_scatter_kernels[type(input_array)](input_array, src_array, dim, index), node)
+
+
+_slice_scatter_kernels = kernel_table("slice_scatter")
+
+
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
+    """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(slice_scatter, input, src):
+        return call(slice_scatter, input, src, dim, start, end, step, out=out)
+    if out is not None:
+        return slice_scatter_out(input, src, dim, start, end, step, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "slice_scatter", "dim", 3)
+    if start is not None and type(start) is not int:
+        start = int_of(start, "slice_scatter", "start", 4)
+    if end is not None and type(end) is not int:
+        end = int_of(end, "slice_scatter", "end", 5)
+    if type(step) is not int:
+        step = int_of(step, "slice_scatter", "step", 6)
+    try:
+        input_array = input._array
+        src_array = src._array
+    except AttributeError:
+        return raise_bad_argument(slice_scatter, input, src, dim, start, end, step, out=out)
+    node = None
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        src_edge = src._edge or edge_of(src)
+        if input_edge or src_edge:
+            node = nodes.SliceScatterBackward0(unless_complex("slice_scatter", (input, src), (input_edge, src_edge)))
+            node.src_shape = src_array.shape
+            node.dim = dim
+            node.start = start
+            node.end = end
+            node.step = step
+    return wrap(_slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step), node)
+
+
+def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
+    """slice_scatter.out(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(slice_scatter_out, input, src, out):
+        return call(slice_scatter_out, input, src, dim, start, end, step, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "slice_scatter", "dim", 3)
+    if start is not None and type(start) is not int:
+        start = int_of(start, "slice_scatter", "start", 4)
+    if end is not None and type(end) is not int:
+        end = int_of(end, "slice_scatter", "end", 5)
+    if type(step) is not int:
+        step = int_of(step, "slice_scatter", "step", 6)
+    try:
+        input_array = input._array
+        src_array = src._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(slice_scatter_out, input, src, dim, start, end, step, out=out)
+    refuse_grad("slice_scatter", input, src, out)
+    set_array(
+        out, _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+_diagonal_scatter_kernels = kernel_table("diagonal_scatter")
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+    if state.interceptors and intercepts(diagonal_scatter, input, src):
+        return call(diagonal_scatter, input, src, offset, dim1, dim2)
+    if type(offset) is not int:
+        offset = int_of(offset, "diagonal_scatter", "offset", 3)
+    if type(dim1) is not int:
+        dim1 = int_of(dim1, "diagonal_scatter", "dim1", 4)
+    if type(dim2) is not int:
+        dim2 = int_of(dim2, "diagonal_scatter", "dim2", 5)
+    try:
+        input_array = input._array
+        src_array = src._array
+    except AttributeError:
+        return raise_bad_argument(diagonal_scatter, input, src, offset, dim1, dim2)
+    node = None
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        src_edge = src._edge or edge_of(src)
+        if input_edge or src_edge:
+            node = nodes.DiagonalScatterBackward0((input_edge, src_edge))
+            node.src_shape = src_array.shape
+            node.offset = offset
+            node.dim1 = dim1
+            node.dim2 = dim2
+    return wrap(_diagonal_scatter_kernels[type(input_array)](input_array, src_array, offset, dim1, dim2), node)
+
+
+_as_strided_scatter_kernels = kernel_table("as_strided_scatter")
+
+
+def as_strided_scatter(input, src, size, stride, storage_offset=None):
+    """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+    if state.interceptors and intercepts(as_strided_scatter, input, src):
+        return call(as_strided_scatter, input, src, size, stride, storage_offset)
+    if type(size) is not tuple:
+        size = ints_of(size, "as_strided_scatter", "size", 3)
+    if type(stride) is not tuple:
+        stride = ints_of(stride, "as_strided_scatter", "stride", 4)
+    if storage_offset is not None and type(storage_offset) is not int:
+        storage_offset = int_of(storage_offset, "as_strided_scatter", "storage_offset", 5)
+    try:
+        input_array = input._array
+        src_array = src._array
+    except AttributeError:
+        return raise_bad_argument(as_strided_scatter, input, src, size, stride, storage_offset)
+    node = None
+    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        src_edge = src._edge or edge_of(src)
+        if input_edge or src_edge:
+            node = nodes.AsStridedScatterBackward0((input_edge, src_edge))
+            node.self_shape = input_array.shape
+            node.self_stride = strides_of(input_array)
+            node.self_storage_offset = input.storage_offset()
+            node.size = size
+            node.stride = stride
+            node.storage_offset = storage_offset
+    try:
+        return wrap(
+            _as_strided_scatter_kernels[type(input_array)](input_array, src_array, size, stride, storage_offset), node
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, as_strided_scatter, (as_strided_scatter,), (input, src, size, stride, storage_offset), {}
+        ) from None
+
+
+__add_batch_dim_kernels = kernel_table("_add_batch_dim")
+
+
+def _add_batch_dim(input, batch_dim, level):
+    """_add_batch_dim(Tensor self, int batch_dim, int level) -> Tensor"""
+    if state.interceptors and intercepts(_add_batch_dim, input):
+        return call(_add_batch_dim, input, batch_dim, level)
+    if type(batch_dim) is not int:
+        batch_dim = int_of(batch_dim, "_add_batch_dim", "batch_dim", 2)
+    if type(level) is not int:
+        level = int_of(level, "_add_batch_dim", "level", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_add_batch_dim, input, batch_dim, level)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AddBatchDimBackward0((edge,))
+        node.level = level
+        node.self_shape = input_array.shape
+        node.batch_dim = batch_dim
+    return wrap(__add_batch_dim_kernels[type(input_array)](input_array, batch_dim, level), node)
+
+
+__spread_over_level_kernels = kernel_table("_spread_over_level")
+
+
+def _spread_over_level(input, level):
+    """_spread_over_level(Tensor self, int level) -> Tensor"""
+    if state.interceptors and intercepts(_spread_over_level, input):
+        return call(_spread_over_level, input, level)
+    if type(level) is not int:
+        level = int_of(level, "_spread_over_level", "level", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_spread_over_level, input, level)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SpreadOverLevelBackward0((edge,))
+    return wrap(__spread_over_level_kernels[type(input_array)](input_array, level), node)
+
+
+__remove_batch_dim_kernels = kernel_table("_remove_batch_dim")
+
+
+def _remove_batch_dim(input, level, batch_size, out_dim):
+    """_remove_batch_dim(Tensor self, int level, SymInt batch_size, int out_dim) -> Tensor"""
+    if state.interceptors and intercepts(_remove_batch_dim, input):
+        return call(_remove_batch_dim, input, level, batch_size, out_dim)
+    if type(level) is not int:
+        level = int_of(level, "_remove_batch_dim", "level", 2)
+    if type(batch_size) is not int:
+        batch_size = int_of(batch_size, "_remove_batch_dim", "batch_size", 3)
+    if type(out_dim) is not int:
+        out_dim = int_of(out_dim, "_remove_batch_dim", "out_dim", 4)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_remove_batch_dim, input, level, batch_size, out_dim)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.RemoveBatchDimBackward0((edge,))
+        node.out_dim = out_dim
+        node.level = level
+    return wrap(__remove_batch_dim_kernels[type(input_array)](input_array, level, batch_size, out_dim), node)

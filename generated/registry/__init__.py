@@ -21,7 +21,7 @@ from mindtorch._generated.registry import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.deprecation import register_old_calls
-from mindtorch.dispatch.registry import register_kernels, register_ops
+from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_ops
 
 from mindtorch._generated import tensor_methods as tensor_methods  # puts the methods on Tensor
 
@@ -35,3 +35,6 @@ for family in FAMILIES:
     vars(ops).update((name, value) for name, value in own.items() if value.__module__ == family.functions.__name__)
 register_old_calls(pointwise.OLD_CALLS)
 register_old_calls(linalg.OLD_CALLS)
+
+# The rules for tensors inside vmap, which are imported with it.
+register_kernels_of("Batched", "mindtorch._generated.batching")

@@ -62,7 +62,11 @@ OPS = (
         {"jvp": forward_ad.binary_cross_entropy, "differentiable": True},
     ),
     (SCHEMAS["binary_cross_entropy.out"], functions.binary_cross_entropy_out, {}),
-    (SCHEMAS["binary_cross_entropy_backward"], functions.binary_cross_entropy_backward, {"differentiable": True}),
+    (
+        SCHEMAS["binary_cross_entropy_backward"],
+        functions.binary_cross_entropy_backward,
+        {"jvp": forward_ad.binary_cross_entropy_backward, "differentiable": True},
+    ),
     (SCHEMAS["binary_cross_entropy_backward.grad_input"], functions.binary_cross_entropy_backward_out, {}),
     (
         SCHEMAS["binary_cross_entropy_with_logits"],

@@ -8,6 +8,7 @@ from typing import Any
 
 from mindtorch import geometry
 from mindtorch.memory_format import contiguous_format
+from mindtorch.promotion import DOUBLE, HALF
 
 Shape = tuple[int, ...]
 
@@ -33,6 +34,8 @@ def of_convolution(input: Any, weight: Any, shape: Shape) -> Shape | None:
     """The strides of an output or a gradient of `shape`: channels-last if the input or the weight looks like it."""
     if len(shape) == 3:
         return _of_flat_convolution(input, weight, shape)
+    if len(shape) == 5 and input.dtype in (HALF, DOUBLE):
+        return None  # torch has a kernel for channels-last volumes of the other dtypes only
     return following(input, shape) or following(weight, shape)
 
 

@@ -318,6 +318,8 @@ def as_strided(size: Ints, stride: Ints, offset: int, unit: int, storage_bytes: 
         return
     last = sum((extent - 1) * step for extent, step in zip(size, stride, strict=True))
     needed = (last + 1) * unit
+    if needed >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if needed + offset * unit > storage_bytes:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {unit} "

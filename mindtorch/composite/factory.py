@@ -1,13 +1,16 @@
 """Ops of the factory family that are written in other ops: new_*, to, ranges by end, polar."""
 
+import math
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
+from mindtorch import geometry, state
 from mindtorch.device import as_device
 from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import int64
-from mindtorch.geometry import suggested_format
+from mindtorch.dtype import float64, int64
 from mindtorch.memory_format import preserve_format
 from mindtorch.tensor import Tensor
 
@@ -28,6 +31,43 @@ def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=No
 
 def scalar_tensor(s, dtype=None, layout=None, device=None, pin_memory=None):
     return ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
+
+
+def linspace_tensors(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None):
+    for name, bound in (("start", start), ("end", end)):
+        if isinstance(bound, Tensor) and bound.ndim:
+            dims = f"start with {start.ndim if isinstance(start, Tensor) else 0} dimension(s)"
+            more = f" and end with {bound.ndim} dimension(s)" if name == "end" else ""
+            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {dims}{more}.")
+    bounds = [each.item() if isinstance(each, Tensor) else each for each in (start, end)]
+    return ops.linspace(*bounds, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+
+
+def logspace(start, end, steps, base=10.0, dtype=None, layout=None, device=None, pin_memory=None):
+    """The powers of a base at evenly spaced exponents; those of integers are computed in double precision."""
+    is_whole = dtype is not None and not (dtype.is_floating_point or dtype.is_complex)
+    exponents = ops.linspace(start, end, steps, dtype=float64 if is_whole else dtype, layout=layout, device=device)
+    powers = ops.pow(base, exponents)
+    return powers.to(dtype) if is_whole else powers
+
+
+def range_inclusive(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None):
+    """Like arange, in floating point and with the end."""
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=3,
+    )
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    count = math.floor((end - start) / step) + 1
+    places = ops.arange(count, dtype=dtype or state.default_dtype, device=device)
+    return places * step + start if step != 1 or start else places
 
 
 # -------------------- as another tensor --------------------
@@ -99,9 +139,8 @@ def _converted(
     same_dtype = dtype is None or dtype is input.dtype
     if same_dtype and device is None and not copy and _has_format(input, memory_format):
         return input
-    return ops._to_copy(
-        input, dtype=dtype, device=device, non_blocking=non_blocking, memory_format=memory_format or preserve_format
-    )
+    wanted_format = None if memory_format is preserve_format else memory_format
+    return ops._to_copy(input, dtype=dtype, device=device, non_blocking=non_blocking, memory_format=wanted_format)
 
 
 def _same_device(own: Device, wanted: Device) -> bool:
@@ -114,10 +153,35 @@ def _same_device(own: Device, wanted: Device) -> bool:
 def _has_format(input: Tensor, memory_format: Any) -> bool:
     if memory_format is None or memory_format is preserve_format:
         return True
-    return suggested_format(input._array) is memory_format
+    return geometry.suggested_format(input._array) is memory_format
 
 
 # -------------------- indices of triangles --------------------
+
+
+def empty_permuted(size, physical_layout, dtype=None, layout=None, device=None, pin_memory=None):
+    _check_layout(size, physical_layout)
+    geometry.check_sizes([size[dim] for dim in physical_layout])
+    strides = geometry.strides_in_order(size, physical_layout[::-1])
+    return ops.empty_strided(size, strides, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+
+
+def _check_layout(size: Sequence[int], physical_layout: Sequence[int]) -> None:
+    """Every dimension has its place in memory."""
+    ndim = len(size)
+    if len(physical_layout) != ndim:
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {ndim} is not equal to len(physical_layout) = {len(physical_layout)}"
+        )
+    for position, dim in enumerate(physical_layout):
+        if not 0 <= dim < ndim:
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {ndim - 1}, but got {dim} at index {position}). "
+                " NB: negative dims not currently supported; file an issue if you want it."
+            )
+        if dim in physical_layout[:position]:
+            raise RuntimeError("Duplicate dim not allowed")
 
 
 def tril_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):

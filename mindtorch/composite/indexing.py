@@ -1,11 +1,16 @@
 """Ops of the indexing family that are written in other ops: stacking, turning, diagonals and backward formulas."""
 
 from mindtorch import geometry
+from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
+from mindtorch.autograd.formulas.reduction import pick_backward
+from mindtorch.autograd.outputs import write_out
+from mindtorch.backends.cpu.casting import check_same
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import int64
-from mindtorch.iterator import broadcast_shapes, check_distinct
+from mindtorch.dtype import int32, int64
+from mindtorch.iterator import broadcast_shapes, check_distinct, needs_resize
 from mindtorch.memory_format import contiguous_format
+from mindtorch.promotion import can_convert
 from mindtorch.tensor import Tensor
 
 # -------------------- stacking --------------------
@@ -41,21 +46,30 @@ def diag(input, diagonal):
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
 
 
+def diag_out(input, diagonal, out):
+    result = diag(input, diagonal)
+    if input.ndim == 1 and not can_convert(input._array.dtype, out._array.dtype):
+        found, wanted = input.dtype.storage_name, out.dtype.storage_name
+        raise RuntimeError(f"diag: result type {found} can't be cast to the desired out= type {wanted}")
+    if out.dtype is not result.dtype:
+        needs_resize(out._array, tuple(result.shape))
+    check_same(result._array, out._array)
+    return write_out(out, result)
+
+
 # -------------------- backward formulas --------------------
 
 
 def index_select_backward(grad, self_sizes, dim, index):
-    return grad.new_zeros(tuple(self_sizes)).index_add(dim, index, grad)
+    return index_select_grad(grad, self_sizes, dim, index)
 
 
 def gather_backward(grad, input, dim, index, sparse_grad):
-    return grad.new_zeros(input._array.shape).scatter_add(dim, index, grad)
+    return gather_grad(grad, input.shape, dim, index)
 
 
 def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
-    if not keepdim and sizes:
-        grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
-    return ops.scatter(grad.new_zeros(tuple(sizes)), dim, indices, grad)
+    return pick_backward(grad, dim, indices, sizes, keepdim)
 
 
 # -------------------- one_hot --------------------
@@ -138,6 +152,21 @@ def repeat_interleave_tensor(input, repeats, dim, output_size):
     return input.index_select(dim, starts[:total].cumsum(0))
 
 
+def repeat_interleave_numbers(repeats, output_size):
+    """Each place as often as the number there says."""
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats.dtype not in (int32, int64):
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.storage_name}'")
+    if repeats.numel() and bool(repeats.min() < 0):
+        raise RuntimeError("repeats can not be negative")
+    places = ops.arange(repeats.size(0), dtype=repeats.dtype, device=repeats.device)
+    result = repeat_interleave_tensor(places, repeats, 0, None)
+    if output_size is not None and result.size(0) != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    return result
+
+
 def fliplr(input):
     if input.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
@@ -207,8 +236,37 @@ def index_fill(input, dim, index, value):
 
 
 def index_fill_(input, dim, index, value):
+    if index.dtype is not int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    if isinstance(value, complex) and not input.is_complex():
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    wrapped = geometry.wrap_dim(dim, input.ndim)
+    size = input.size(wrapped) if input.ndim else 1
+    outside = index.detach()[(index < -size) | (index >= size)] if index.ndim else index[None][:0]
+    if outside.numel():
+        raise IndexError(f"index {int(outside[0])} is out of bounds for dimension {wrapped} with size {size}")
+    if not input.ndim:
+        return input.fill_(value)
     input.transpose(0, dim)[index] = value
     return input
+
+
+def index_fill_tensor(input, dim, index, value):
+    return input.clone().index_fill_(dim, index, _filling(value))
+
+
+def index_fill_tensor_(input, dim, index, value):
+    return input.index_fill_(dim, index, _filling(value))
+
+
+def _filling(value):
+    if value.ndim:
+        raise RuntimeError(
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+    return value.item()
 
 
 def index_copy(input, dim, index, source):

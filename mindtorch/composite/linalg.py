@@ -4,7 +4,58 @@ from math import prod
 
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.casting import check_same
+from mindtorch.composite.decompositions import cholesky as cholesky
+from mindtorch.composite.decompositions import cholesky_inverse as cholesky_inverse
+from mindtorch.composite.decompositions import cholesky_solve as cholesky_solve
+from mindtorch.composite.decompositions import det as det
+from mindtorch.composite.decompositions import inverse as inverse
+from mindtorch.composite.decompositions import inverse_out as inverse_out
+from mindtorch.composite.decompositions import linalg_cholesky as linalg_cholesky
+from mindtorch.composite.decompositions import linalg_cholesky_out as linalg_cholesky_out
+from mindtorch.composite.decompositions import linalg_det as linalg_det
+from mindtorch.composite.decompositions import linalg_det_out as linalg_det_out
+from mindtorch.composite.decompositions import linalg_eigh as linalg_eigh
+from mindtorch.composite.decompositions import linalg_eigvals as linalg_eigvals
+from mindtorch.composite.decompositions import linalg_eigvalsh as linalg_eigvalsh
+from mindtorch.composite.decompositions import linalg_eigvalsh_out as linalg_eigvalsh_out
+from mindtorch.composite.decompositions import linalg_inv as linalg_inv
+from mindtorch.composite.decompositions import linalg_inv_out as linalg_inv_out
+from mindtorch.composite.decompositions import linalg_lstsq as linalg_lstsq
+from mindtorch.composite.decompositions import linalg_lu_factor as linalg_lu_factor
+from mindtorch.composite.decompositions import linalg_slogdet as linalg_slogdet
+from mindtorch.composite.decompositions import linalg_solve as linalg_solve
+from mindtorch.composite.decompositions import linalg_solve_ex as linalg_solve_ex
+from mindtorch.composite.decompositions import linalg_solve_out as linalg_solve_out
+from mindtorch.composite.decompositions import linalg_svd as linalg_svd
+from mindtorch.composite.decompositions import linalg_svdvals as linalg_svdvals
+from mindtorch.composite.decompositions import linalg_svdvals_out as linalg_svdvals_out
+from mindtorch.composite.decompositions import linalg_tensorinv as linalg_tensorinv
+from mindtorch.composite.decompositions import linalg_tensorsolve as linalg_tensorsolve
+from mindtorch.composite.decompositions import logdet as logdet
+from mindtorch.composite.decompositions import qr as qr
+from mindtorch.composite.decompositions import slogdet as slogdet
+from mindtorch.composite.decompositions import svd as svd
+from mindtorch.composite.decompositions import triangular_solve as triangular_solve
 from mindtorch.composite.einsum import einsum as einsum
+from mindtorch.composite.matrix_norms import linalg_cond as linalg_cond
+from mindtorch.composite.matrix_norms import linalg_cond_named as linalg_cond_named
+from mindtorch.composite.matrix_norms import linalg_matrix_norm as linalg_matrix_norm
+from mindtorch.composite.matrix_norms import linalg_matrix_norm_named as linalg_matrix_norm_named
+from mindtorch.composite.matrix_norms import linalg_matrix_rank as linalg_matrix_rank
+from mindtorch.composite.matrix_norms import linalg_matrix_rank_tol as linalg_matrix_rank_tol
+from mindtorch.composite.matrix_norms import linalg_norm as linalg_norm
+from mindtorch.composite.matrix_norms import linalg_norm_named as linalg_norm_named
+from mindtorch.composite.matrix_norms import linalg_pinv as linalg_pinv
+from mindtorch.composite.matrix_norms import linalg_pinv_float as linalg_pinv_float
+from mindtorch.composite.matrix_norms import linalg_pinv_rcond as linalg_pinv_rcond
+from mindtorch.composite.matrix_norms import pinverse as pinverse
+from mindtorch.composite.products import cdist as cdist
+from mindtorch.composite.products import chain_matmul as chain_matmul
+from mindtorch.composite.products import cross as cross
+from mindtorch.composite.products import linalg_cross as linalg_cross
+from mindtorch.composite.products import linalg_multi_dot as linalg_multi_dot
+from mindtorch.composite.products import linalg_vander as linalg_vander
+from mindtorch.composite.products import vander as vander
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.iterator import broadcast_shapes
@@ -130,6 +181,56 @@ def outer(input, vec2):
     return input.reshape((input.numel(), 1)) * vec2
 
 
+def addr(input, vec1, vec2, beta, alpha):
+    """beta * input + alpha * outer(vec1, vec2); of bools, which are true or not, `or` and `and`."""
+    _check_addr(input, vec1, vec2, beta, alpha)
+    product = vec1.unsqueeze(1) * vec2
+    if product.dtype is boolean and input.dtype is boolean:
+        product = product & bool(alpha)
+        return (input & bool(beta)) | product
+    scaled = product if alpha == 1 else product * alpha
+    if beta == 0:
+        nothing = ops.where(ops.ones_like(input, dtype=boolean), ops.zeros_like(input), input)
+        return nothing + scaled  # nan in the input does not count
+    return (input if beta == 1 else input * beta) + scaled
+
+
+def addr_(input, vec1, vec2, beta, alpha):
+    for name, vector in (("vec1", vec1), ("vec2", vec2)):
+        _check_vector(name, vector)
+    if input.ndim != 2:
+        raise RuntimeError(f"2D tensor expected, got {input.ndim}D tensor for input")
+    if tuple(input.shape) != (vec1.size(0), vec2.size(0)):
+        raise RuntimeError(f"size mismatch, input: {list(input.shape)}, v1: {list(vec1.shape)}, v2: {list(vec2.shape)}")
+    return input.copy_(addr(input, vec1, vec2, beta, alpha))
+
+
+def _check_vector(name: str, vector: Tensor) -> None:
+    if vector.ndim != 1:
+        raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
+
+
+def _check_addr(input: Tensor, vec1: Tensor, vec2: Tensor, beta, alpha) -> None:
+    for name, vector in (("vec1", vec1), ("vec2", vec2)):
+        _check_vector(name, vector)
+    shape = (vec1.size(0), vec2.size(0))
+    if tuple(input.shape) != shape:
+        input.expand(shape)
+    if not any(each.is_floating_point() or each.is_complex() for each in (input, vec1, vec2)):
+        for name, factor in (("beta", beta), ("alpha", alpha)):
+            if isinstance(factor, float):
+                raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+
+
+def vdot(input, other):
+    """The dot product with the conjugate of the first vector."""
+    return ops.dot(input.conj() if input.is_complex() else input, other)
+
+
+def vdot_out(input, other, out):
+    return ops.dot_out(input.conj() if input.is_complex() else input, other, out=out)
+
+
 # -------------------- contractions --------------------
 
 
@@ -187,8 +288,13 @@ def kron(input, other):
 def matrix_power(input, n):
     if input.ndim < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
+    if input.size(-2) != input.size(-1):
+        raise RuntimeError(
+            "linalg.matrix_power: A must be batches of square matrices, but they are "
+            f"{input.size(-2)} by {input.size(-1)} matrices"
+        )
     if n < 0:
-        raise NotImplementedError("matrix_power with a negative exponent needs the inverse, which is not implemented")
+        return matrix_power(linalg_inv(input), -n)
     if n == 0:
         return input.clone().copy_(ops.eye(input.size(-1), dtype=input.dtype, device=input.device))
     result, square = None, input
@@ -215,3 +321,11 @@ def trace(input):
     if input.dtype is boolean:
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")
     return input.diagonal().sum()
+
+
+def matrix_exp(input):
+    return ops.linalg_matrix_exp(input)
+
+
+def linalg_diagonal(A, offset, dim1, dim2):
+    return A.diagonal(offset, dim1, dim2)

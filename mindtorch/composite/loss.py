@@ -126,8 +126,8 @@ def _uniform_loss(logs: Tensor, target: Tensor, weight: Tensor | None, reduction
         return losses
     if reduction == SUM:
         return losses.sum()
-    kept = target.masked_select(~ignored)
-    return losses.sum() / (kept.numel() if weight is None else weight.gather(0, kept).sum())
+    kept = ~ignored
+    return losses.sum() / (kept if weight is None else weight[target.masked_fill(ignored, 0)] * kept).sum()
 
 
 # -------------------- elementwise losses --------------------

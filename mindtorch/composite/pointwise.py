@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from mindtorch.autograd.history import mark_written
 from mindtorch.autograd.outputs import write_out
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import finfo
+from mindtorch.dtype import complex128, float64
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor
 
@@ -83,6 +82,14 @@ def where_scalar(condition: Tensor, input: Number, other: Number) -> Tensor:
     return ops.where(condition, *chosen)
 
 
+def bitwise_left_shift_scalar_tensor(input: Number, other: Tensor) -> Tensor:
+    return ops.bitwise_left_shift(_beside(input, other), other)
+
+
+def bitwise_right_shift_scalar_tensor(input: Number, other: Tensor) -> Tensor:
+    return ops.bitwise_right_shift(_beside(input, other), other)
+
+
 def _beside(number: Number, tensor: Tensor) -> Tensor:
     """The number as a 0-dim tensor that promotes with `tensor` as the number itself does."""
     return ops.scalar_tensor(number, dtype=result_type(tensor, number), device=tensor.device)
@@ -121,6 +128,45 @@ def where_condition(condition: Tensor) -> tuple[Tensor, ...]:
     if condition.ndim == 0:
         condition = condition.unsqueeze(0)
     return condition.nonzero().unbind(1)
+
+
+# -------------------- powers in double precision --------------------
+
+
+def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    return ops.pow(*_in_double(input, exponent))
+
+
+def float_power_(input: Tensor, exponent: Tensor | Number) -> Tensor:
+    dtype = _double_of(input, exponent)
+    if input.dtype is not dtype:
+        raise _unfit("base given to float_power_", input, dtype)
+    return input.pow_(_in_double(input, exponent)[1])
+
+
+def float_power_out(input: Tensor | Number, exponent: Tensor | Number, out: Tensor) -> Tensor:
+    dtype = _double_of(input, exponent)
+    if out.dtype is not dtype:
+        raise _unfit("output given to float_power", out, dtype)
+    return write_out(out, ops.pow(*_in_double(input, exponent)))
+
+
+def _double_of(*operands: Tensor | Number) -> Dtype:
+    is_complex = any(each.is_complex() if isinstance(each, Tensor) else isinstance(each, complex) for each in operands)
+    return complex128 if is_complex else float64
+
+
+def _in_double(*operands: Tensor | Number) -> list[Tensor | Number]:
+    dtype = _double_of(*operands)
+    convert = complex if dtype is complex128 else float
+    return [each.to(dtype) if isinstance(each, Tensor) else convert(each) for each in operands]
+
+
+def _unfit(role: str, tensor: Tensor, dtype: Dtype) -> RuntimeError:
+    return RuntimeError(
+        f"the {role} has dtype {tensor.dtype.storage_name} but the operation's result requires dtype "
+        f"{dtype.storage_name}"
+    )
 
 
 # -------------------- second names --------------------
@@ -198,24 +244,92 @@ def arctan2_(input: Tensor, other: Tensor) -> Tensor:
     return input.atan2_(other)
 
 
+def arcsin(input: Tensor) -> Tensor:
+    return ops.asin(input)
+
+
+def arcsin_(input: Tensor) -> Tensor:
+    return input.asin_()
+
+
+def arccos(input: Tensor) -> Tensor:
+    return ops.acos(input)
+
+
+def arccos_(input: Tensor) -> Tensor:
+    return input.acos_()
+
+
+def arctan(input: Tensor) -> Tensor:
+    return ops.atan(input)
+
+
+def arctan_(input: Tensor) -> Tensor:
+    return input.atan_()
+
+
+def arcsinh(input: Tensor) -> Tensor:
+    return ops.asinh(input)
+
+
+def arcsinh_(input: Tensor) -> Tensor:
+    return input.asinh_()
+
+
+def arccosh(input: Tensor) -> Tensor:
+    return ops.acosh(input)
+
+
+def arccosh_(input: Tensor) -> Tensor:
+    return input.acosh_()
+
+
+def arctanh(input: Tensor) -> Tensor:
+    return ops.atanh(input)
+
+
+def arctanh_(input: Tensor) -> Tensor:
+    return input.atanh_()
+
+
 def greater(input: Tensor, other: Tensor) -> Tensor:
     return ops.gt(input, other)
+
+
+def greater_(input: Tensor, other: Tensor | Number) -> Tensor:
+    return input.gt_(other)
 
 
 def greater_equal(input: Tensor, other: Tensor) -> Tensor:
     return ops.ge(input, other)
 
 
+def greater_equal_(input: Tensor, other: Tensor | Number) -> Tensor:
+    return input.ge_(other)
+
+
 def less(input: Tensor, other: Tensor) -> Tensor:
     return ops.lt(input, other)
+
+
+def less_(input: Tensor, other: Tensor | Number) -> Tensor:
+    return input.lt_(other)
 
 
 def less_equal(input: Tensor, other: Tensor) -> Tensor:
     return ops.le(input, other)
 
 
+def less_equal_(input: Tensor, other: Tensor | Number) -> Tensor:
+    return input.le_(other)
+
+
 def not_equal(input: Tensor, other: Tensor) -> Tensor:
     return ops.ne(input, other)
+
+
+def not_equal_(input: Tensor, other: Tensor | Number) -> Tensor:
+    return input.ne_(other)
 
 
 # -------------------- questions about each element --------------------
@@ -231,25 +345,18 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
+def isin_number(elements: Tensor, test_element: Number, assume_unique: bool, invert: bool) -> Tensor:
+    return ops.ne(elements, test_element) if invert else ops.eq(elements, test_element)
+
+
+def number_isin(element: Number, test_elements: Tensor, assume_unique: bool, invert: bool) -> Tensor:
+    found = ops.eq(test_elements, element).any()
+    return ~found if invert else found
+
+
 def isin(elements: Tensor, test_elements: Tensor, assume_unique: bool, invert: bool) -> Tensor:
     for tensor in (elements, test_elements):
         if tensor.dtype is boolean or tensor.is_complex():
             raise RuntimeError(f"Unsupported input type encountered for isin(): {tensor.dtype.storage_name}")
     found = ops.eq(elements.unsqueeze(-1), test_elements.reshape((-1,))).any(-1)
     return ~found if invert else found
-
-
-# -------------------- other numbers for NaN and infinity --------------------
-
-
-def nan_to_num(input: Tensor, nan: float | None, posinf: float | None, neginf: float | None) -> Tensor:
-    if input.is_complex():
-        parts = [nan_to_num(part, nan, posinf, neginf) for part in (ops.real(input), ops.imag(input))]
-        return ops.complex(*parts)
-    if not input.is_floating_point():
-        return input.clone()
-    limits = finfo(input.dtype)
-    result, plain = input.clone(), input.detach()
-    result.masked_fill_(ops.isnan(plain), 0.0 if nan is None else nan)
-    result.masked_fill_(plain == math.inf, limits.max if posinf is None else posinf)
-    return result.masked_fill_(plain == -math.inf, limits.min if neginf is None else neginf)

@@ -7,6 +7,30 @@ from typing import Any
 
 from mindtorch import geometry
 from mindtorch.autograd.outputs import write_out
+from mindtorch.composite.integrals import cumulative_trapezoid_dx as cumulative_trapezoid_dx
+from mindtorch.composite.integrals import cumulative_trapezoid_x as cumulative_trapezoid_x
+from mindtorch.composite.integrals import gradient_of_points as gradient_of_points
+from mindtorch.composite.integrals import gradient_of_points_dims as gradient_of_points_dims
+from mindtorch.composite.integrals import gradient_of_steps as gradient_of_steps
+from mindtorch.composite.integrals import gradient_of_steps_dims as gradient_of_steps_dims
+from mindtorch.composite.integrals import gradient_scalar as gradient_scalar
+from mindtorch.composite.integrals import gradient_scalar_dims as gradient_scalar_dims
+from mindtorch.composite.integrals import gradient_unit_dims as gradient_unit_dims
+from mindtorch.composite.integrals import trapezoid_dx as trapezoid_dx
+from mindtorch.composite.integrals import trapezoid_x as trapezoid_x
+from mindtorch.composite.integrals import trapz_dx as trapz_dx
+from mindtorch.composite.quantiles import nanquantile as nanquantile
+from mindtorch.composite.quantiles import nanquantile_number as nanquantile_number
+from mindtorch.composite.quantiles import nanquantile_number_out as nanquantile_number_out
+from mindtorch.composite.quantiles import nanquantile_out as nanquantile_out
+from mindtorch.composite.quantiles import quantile as quantile
+from mindtorch.composite.quantiles import quantile_number as quantile_number
+from mindtorch.composite.quantiles import quantile_number_out as quantile_number_out
+from mindtorch.composite.quantiles import quantile_out as quantile_out
+from mindtorch.composite.statistics import corrcoef as corrcoef
+from mindtorch.composite.statistics import cov as cov
+from mindtorch.composite.statistics import dist as dist
+from mindtorch.composite.statistics import renorm as renorm
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import dtype as Dtype
@@ -29,6 +53,10 @@ def min_other(input: Tensor, other: Tensor) -> Tensor:
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     return ops.sort(input, dim, descending)[1]
+
+
+def argsort_stable(input: Tensor, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
+    return ops.sort(input, dim=dim, descending=descending, stable=stable)[1]
 
 
 # -------------------- truth --------------------
@@ -106,6 +134,20 @@ def log_softmax_out(input: Tensor, dim: int, dtype: Dtype | None = None, *, out:
 
 
 # -------------------- norms and counts --------------------
+
+
+def norm_dtype(input: Tensor, p: float | None, dtype: Dtype) -> Tensor:
+    return ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype)
+
+
+def norm_dim_dtype(input: Tensor, p: float | None, dim: Sequence[int], keepdim: bool, dtype: Dtype) -> Tensor:
+    return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
+
+
+def norm_dim_dtype_out(
+    input: Tensor, p: float | None, dim: Sequence[int], keepdim: bool, dtype: Dtype, *, out: Tensor
+) -> Tensor:
+    return ops.linalg_vector_norm_out(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
 
 
 def norm(input: Tensor, p: float = 2) -> Tensor:
@@ -210,21 +252,13 @@ def diff(input: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor
     joined = ops.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, joined.size(dim))):
         joined = _difference(joined, dim)
-    return joined.clone() if joined is input else joined
+    return ops.zeros_like(input).copy_(input) if joined is input else joined  # as torch records it
 
 
 def _difference(tensor: Tensor, dim: int) -> Tensor:
     count = tensor.size(dim) - 1
     later, earlier = tensor.narrow(dim, 1, count), tensor.narrow(dim, 0, count)
     return ops.logical_xor(later, earlier) if tensor.dtype is boolean else later - earlier
-
-
-def trapezoid_dx(y: Tensor, dx: float, dim: int) -> Tensor:
-    if not y.size(dim):
-        return ops.zeros([size for place, size in enumerate(y.shape) if place != dim % y.ndim], dtype=y.dtype)
-    if y.dtype is boolean:
-        raise RuntimeError("trapezoid: received a bool input for `y`, but bool is not supported")
-    return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
 
 
 # -------------------- to a smaller shape --------------------

@@ -2,20 +2,106 @@
 
 from __future__ import annotations
 
+import math
+
+from mindtorch.autograd.outputs import write_out
 from mindtorch.dispatch import ops
+from mindtorch.dtype import bool as boolean
 from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor
 
 
 def xlogy_scalar_self(input: complex, other: Tensor) -> Tensor:
-    number = ops.scalar_tensor(input, dtype=result_type(other, input), device=other.device)
-    return ops.xlogy(number, other)
+    return ops.xlogy(_as_tensor(input, other), other)
 
 
 def xlogy_scalar_other(input: Tensor, other: complex) -> Tensor:
-    number = ops.scalar_tensor(other, dtype=result_type(input, other), device=input.device)
-    return ops.xlogy(input, number)
+    return ops.xlogy(input, _as_tensor(other, input))
 
 
 def expit(input: Tensor) -> Tensor:
     return ops.sigmoid(input)
+
+
+def ndtr(input: Tensor) -> Tensor:
+    return (1 + ops.erf(input * math.sqrt(0.5))) * 0.5
+
+
+def ndtr_out(input: Tensor, out: Tensor) -> Tensor:
+    """Row-major, whatever the strides of the input are."""
+    return write_out(out, ndtr(input).contiguous())
+
+
+def gammainc(input: Tensor, other: Tensor) -> Tensor:
+    return ops.igamma(input, other)
+
+
+def gammainc_out(input: Tensor, other: Tensor, out: Tensor) -> Tensor:
+    return ops.igamma(input, other, out=out)
+
+
+def gammaincc(input: Tensor, other: Tensor) -> Tensor:
+    return ops.igammac(input, other)
+
+
+def gammaincc_out(input: Tensor, other: Tensor, out: Tensor) -> Tensor:
+    return ops.igammac(input, other, out=out)
+
+
+def xlog1py_self_scalar(input: complex, other: Tensor) -> Tensor:
+    return ops.special_xlog1py(_as_tensor(input, other), other)
+
+
+def xlog1py_self_scalar_out(input: complex, other: Tensor, out: Tensor) -> Tensor:
+    return ops.special_xlog1py(_as_tensor(input, other), other, out=out)
+
+
+def xlog1py_other_scalar(input: Tensor, other: complex) -> Tensor:
+    return ops.special_xlog1py(input, _as_tensor(other, input))
+
+
+def xlog1py_other_scalar_out(input: Tensor, other: complex, out: Tensor) -> Tensor:
+    return ops.special_xlog1py(input, _as_tensor(other, input), out=out)
+
+
+def zeta_self_scalar(input: complex, other: Tensor) -> Tensor:
+    return ops.special_zeta(_as_tensor(input, other), other)
+
+
+def zeta_self_scalar_out(input: complex, other: Tensor, out: Tensor) -> Tensor:
+    return ops.special_zeta(_as_tensor(input, other), other, out=out)
+
+
+def zeta_other_scalar(input: Tensor, other: complex) -> Tensor:
+    return ops.special_zeta(input, _as_tensor(other, input))
+
+
+def zeta_other_scalar_out(input: Tensor, other: complex, out: Tensor) -> Tensor:
+    return ops.special_zeta(input, _as_tensor(other, input), out=out)
+
+
+def _as_tensor(number: complex, beside: Tensor) -> Tensor:
+    """The number without dimensions, in the dtype that the two have in common."""
+    return ops.scalar_tensor(number, dtype=result_type(beside, number), device=beside.device)
+
+
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    """The logarithm of the multivariate gamma function of p dimensions."""
+    if input.dtype is boolean:
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    halves = ops.arange(0.0, -p / 2, -0.5, dtype=result_type(input, 0.5), device=input.device)
+    return ops.lgamma(input.unsqueeze(-1) + halves).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+
+
+def mvlgamma_(input: Tensor, p: int) -> Tensor:
+    result = mvlgamma(input, p)
+    if not input.is_floating_point():
+        name = input.dtype.storage_name
+        raise RuntimeError(f"mvlgamma: result type {name} can't be cast to the desired output type Float")
+    return input.copy_(result)
+
+
+def multigammaln(input: Tensor, p: int) -> Tensor:
+    return ops.mvlgamma(input, p)

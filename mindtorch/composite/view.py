@@ -1,10 +1,12 @@
 """Ops of the view family that are written in other view ops."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mindtorch import geometry
+from mindtorch.autograd.outputs import write_out
 from mindtorch.backends import view_geometry
+from mindtorch.backends.cpu.casting import check_same
 from mindtorch.dispatch import ops
 from mindtorch.memory_format import checked_format, contiguous_format, preserve_format
 from mindtorch.tensor import Tensor
@@ -20,6 +22,16 @@ def reshape(input, shape):
     if view_geometry.view_strides(array.shape, input.stride(), size) is not None:
         return input.view(size)
     return ops._unsafe_view(input.clone(memory_format=contiguous_format), size)
+
+
+def lift_fresh(input):
+    """What dispatch modes see of a tensor that was made of a Python value."""
+    return input
+
+
+def local_scalar_dense(input):
+    """What dispatch modes see of `item()`."""
+    return input.item()
 
 
 def view_as(input, other):
@@ -191,6 +203,14 @@ def swapdims(input, dim0, dim1):
     return input.transpose(dim0, dim1)
 
 
+def swapaxes_(input, axis0, axis1):
+    return input.transpose_(axis0, axis1)
+
+
+def swapdims_(input, dim0, dim1):
+    return input.transpose_(dim0, dim1)
+
+
 def ravel(input):
     return input.contiguous().view((-1,))
 
@@ -271,3 +291,78 @@ def _split_evenly(name: str, input: Tensor, sections: int, dim: int) -> tuple[Te
             f"divisible by the split_size {sections}!"
         )
     return tensor_split_sections(input, sections, dim)
+
+
+# -------------------- copies of views --------------------
+
+
+def _copy_of(view: str) -> Callable:
+    """The op that gives the elements of a view, or of each of several, in memory of their own."""
+
+    def kernel(input, *args):
+        shown = getattr(ops, view)(input, *args)
+        if isinstance(shown, Tensor):
+            return shown.clone(memory_format=contiguous_format)
+        return tuple([each.clone(memory_format=contiguous_format) for each in shown])
+
+    return kernel
+
+
+def _copy_into(view: str) -> Callable:
+    """The same with `out=`."""
+
+    def kernel(input, *args, out):
+        return _written(getattr(ops, view)(input, *args), out)
+
+    return kernel
+
+
+def _written(shown: Tensor, out: Tensor) -> Tensor:
+    check_same(shown._array, out._array)
+    return write_out(out, shown.clone(memory_format=contiguous_format))
+
+
+alias_copy = _copy_of("alias")
+as_strided_copy = _copy_of("as_strided")
+detach_copy = _copy_of("alias")
+diagonal_copy = _copy_of("diagonal")
+narrow_copy = _copy_of("narrow")
+permute_copy = _copy_of("permute")
+select_copy = _copy_of("select")
+slice_copy = _copy_of("slice")
+split_copy = _copy_of("split")
+split_with_sizes_copy = _copy_of("split_with_sizes")
+squeeze_copy = _copy_of("squeeze")
+t_copy = _copy_of("t")
+transpose_copy = _copy_of("transpose")
+unbind_copy = _copy_of("unbind")
+unfold_copy = _copy_of("unfold")
+unsqueeze_copy = _copy_of("unsqueeze")
+view_as_complex_copy = _copy_of("view_as_complex")
+view_as_real_copy = _copy_of("view_as_real")
+view_copy = _copy_of("view")
+
+
+alias_copy_out = _copy_into("alias")
+as_strided_copy_out = _copy_into("as_strided")
+detach_copy_out = _copy_into("alias")
+diagonal_copy_out = _copy_into("diagonal")
+permute_copy_out = _copy_into("permute")
+select_copy_out = _copy_into("select")
+slice_copy_out = _copy_into("slice")
+squeeze_copy_out = _copy_into("squeeze")
+t_copy_out = _copy_into("t")
+transpose_copy_out = _copy_into("transpose")
+unfold_copy_out = _copy_into("unfold")
+unsqueeze_copy_out = _copy_into("unsqueeze")
+view_as_complex_copy_out = _copy_into("view_as_complex")
+view_as_real_copy_out = _copy_into("view_as_real")
+view_copy_out = _copy_into("view")
+
+
+def expand_copy(input, size, implicit):
+    return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
+
+
+def expand_copy_out(input, size, implicit, out):
+    return _written(input.expand(size, implicit=implicit), out)

@@ -13,6 +13,12 @@ OPS = [op for op in model().ops.values() if op.derived_from is None]
 # What has no gradient in torch either, by op.
 NOT_IN_TORCH = {
     "floor_divide": {"self", "other"},
+    "heaviside": {"self", "values"},
+    "igamma": {"self", "result"},
+    "igammac": {"self", "result"},
+    "special_zeta": {"self", "result"},
+    "scatter.reduce": {"self", "src", "result"},
+    "scatter.value_reduce": {"self", "result"},
     "binary_cross_entropy": {"weight"},
     "binary_cross_entropy_with_logits": {"weight", "pos_weight"},
     "binary_cross_entropy_backward": {"weight"},

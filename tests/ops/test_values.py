@@ -32,8 +32,11 @@ KEYWORDS = {"dim": "axis", "keepdim": "keepdims"}
 DIFFERENT = {
     "diff": "NumPy's has no `prepend` that is None",
     "max.other": "NumPy's second argument is the dimension",
+    "median": "the lower one of the two in the middle; NumPy's is their mean",
     "min.other": "NumPy's second argument is the dimension",
+    "nanmedian": "as median",
     "nonzero": "a matrix; NumPy's is a tuple of its columns",
+    "put": "gives a new tensor; NumPy's writes to its argument",
     "reciprocal": "of integers a float; NumPy's is an integer",
     "squeeze": "leaves a dimension of another size than 1 alone; NumPy's refuses it",
     "std": "divides by one less than the number of elements",

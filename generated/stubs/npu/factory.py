@@ -140,12 +140,12 @@ def clone(input, memory_format):
     raise missing_kernel("clone", "NPU", "clone(input, memory_format)", "mindtorch/backends/npu/factory.py")
 
 
-def copy(input, src, non_blocking):
+def copy(input, other, non_blocking):
     """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 
     ACLNN: aclnnInplaceCopy(selfRef, src)
     """
-    raise missing_kernel("copy_", "NPU", "copy(input, src, non_blocking)", "mindtorch/backends/npu/factory.py")
+    raise missing_kernel("copy_", "NPU", "copy(input, other, non_blocking)", "mindtorch/backends/npu/factory.py")
 
 
 def to_copy(input, dtype, layout, device, pin_memory, non_blocking, memory_format):

@@ -89,6 +89,62 @@ def scatter_add(input, dim, index, src, out=None):
     )
 
 
+def scatter_named(input, dim, index, src, reduce, out=None):
+    """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
+
+    ACLNN: aclnnScatter(self, dim, index, src, reduce, out)
+    """
+    raise missing_kernel(
+        "scatter.reduce",
+        "NPU",
+        "scatter_named(input, dim, index, src, reduce, out=None)",
+        "mindtorch/backends/npu/indexing.py",
+    )
+
+
+def scatter_value_named(input, dim, index, value, reduce, out=None):
+    """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+
+    ACLNN: aclnnScatterValue(self, dim, index, value, reduce, out)
+    """
+    raise missing_kernel(
+        "scatter.value_reduce",
+        "NPU",
+        "scatter_value_named(input, dim, index, value, reduce, out=None)",
+        "mindtorch/backends/npu/indexing.py",
+    )
+
+
+def scatter_reduce(input, dim, index, src, reduce, include_self, out=None):
+    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
+    raise missing_kernel(
+        "scatter_reduce.two",
+        "NPU",
+        "scatter_reduce(input, dim, index, src, reduce, include_self, out=None)",
+        "mindtorch/backends/npu/indexing.py",
+    )
+
+
+def index_reduce(input, dim, index, source, reduce, include_self, out=None):
+    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
+    raise missing_kernel(
+        "index_reduce",
+        "NPU",
+        "index_reduce(input, dim, index, source, reduce, include_self, out=None)",
+        "mindtorch/backends/npu/indexing.py",
+    )
+
+
+def put(input, index, source, accumulate, out=None):
+    """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor
+
+    ACLNN: aclnnInplacePut(selfRef, index, source, accumulate)
+    """
+    raise missing_kernel(
+        "put", "NPU", "put(input, index, source, accumulate, out=None)", "mindtorch/backends/npu/indexing.py"
+    )
+
+
 def masked_select(input, mask, out=None):
     """masked_select(Tensor self, Tensor mask) -> Tensor
 

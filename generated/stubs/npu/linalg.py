@@ -52,3 +52,23 @@ def baddbmm(input, batch1, batch2, beta, alpha, out=None):
     raise missing_kernel(
         "baddbmm", "NPU", "baddbmm(input, batch1, batch2, beta, alpha, out=None)", "mindtorch/backends/npu/linalg.py"
     )
+
+
+def addmv(input, mat, vec, beta, alpha, out=None):
+    """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
+
+    ACLNN: aclnnAddmv(self, mat, vec, alpha, beta, out, cubeMathType)
+    """
+    raise missing_kernel(
+        "addmv", "NPU", "addmv(input, mat, vec, beta, alpha, out=None)", "mindtorch/backends/npu/linalg.py"
+    )
+
+
+def addbmm(input, batch1, batch2, beta, alpha, out=None):
+    """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
+
+    ACLNN: aclnnAddbmm(self, batch1, batch2, beta, alpha, out, cubeMathType)
+    """
+    raise missing_kernel(
+        "addbmm", "NPU", "addbmm(input, batch1, batch2, beta, alpha, out=None)", "mindtorch/backends/npu/linalg.py"
+    )

@@ -84,6 +84,15 @@ def remainder(input, other, out=None):
     )
 
 
+def fmod(input, other, out=None):
+    """fmod.Tensor(Tensor self, Tensor other) -> Tensor
+    fmod.Scalar(Tensor self, Scalar other) -> Tensor
+
+    ACLNN: aclnnFmodTensor(self, other, out)
+    """
+    raise missing_kernel("fmod.Tensor", "NPU", "fmod(input, other, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
 def pow(input, exponent, out=None):
     """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
     pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
@@ -151,6 +160,14 @@ def expm1(input, out=None):
     raise missing_kernel("expm1", "NPU", "expm1(input, out=None)", "mindtorch/backends/npu/pointwise.py")
 
 
+def exp2(input, out=None):
+    """exp2(Tensor self) -> Tensor
+
+    ACLNN: aclnnExp2(self, out)
+    """
+    raise missing_kernel("exp2", "NPU", "exp2(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
 def log(input, out=None):
     """log(Tensor self) -> Tensor
 
@@ -165,6 +182,14 @@ def log2(input, out=None):
     ACLNN: aclnnLog2(self, out)
     """
     raise missing_kernel("log2", "NPU", "log2(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def log10(input, out=None):
+    """log10(Tensor self) -> Tensor
+
+    ACLNN: aclnnLog10(self, out)
+    """
+    raise missing_kernel("log10", "NPU", "log10(input, out=None)", "mindtorch/backends/npu/pointwise.py")
 
 
 def log1p(input, out=None):
@@ -221,6 +246,78 @@ def tan(input, out=None):
     ACLNN: aclnnTan(self, out)
     """
     raise missing_kernel("tan", "NPU", "tan(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def asin(input, out=None):
+    """asin(Tensor self) -> Tensor
+
+    ACLNN: aclnnAsin(self, out)
+    """
+    raise missing_kernel("asin", "NPU", "asin(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def acos(input, out=None):
+    """acos(Tensor self) -> Tensor
+
+    ACLNN: aclnnAcos(self, out)
+    """
+    raise missing_kernel("acos", "NPU", "acos(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def atan(input, out=None):
+    """atan(Tensor self) -> Tensor
+
+    ACLNN: aclnnAtan(self, out)
+    """
+    raise missing_kernel("atan", "NPU", "atan(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def sinh(input, out=None):
+    """sinh(Tensor self) -> Tensor
+
+    ACLNN: aclnnSinh(self, out)
+    """
+    raise missing_kernel("sinh", "NPU", "sinh(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def cosh(input, out=None):
+    """cosh(Tensor self) -> Tensor
+
+    ACLNN: aclnnCosh(self, out)
+    """
+    raise missing_kernel("cosh", "NPU", "cosh(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def asinh(input, out=None):
+    """asinh(Tensor self) -> Tensor
+
+    ACLNN: aclnnAsinh(self, out)
+    """
+    raise missing_kernel("asinh", "NPU", "asinh(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def acosh(input, out=None):
+    """acosh(Tensor self) -> Tensor
+
+    ACLNN: aclnnAcosh(self, out)
+    """
+    raise missing_kernel("acosh", "NPU", "acosh(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def atanh(input, out=None):
+    """atanh(Tensor self) -> Tensor
+
+    ACLNN: aclnnAtanh(self, out)
+    """
+    raise missing_kernel("atanh", "NPU", "atanh(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def sinc(input, out=None):
+    """sinc(Tensor self) -> Tensor
+
+    ACLNN: aclnnSinc(self, out)
+    """
+    raise missing_kernel("sinc", "NPU", "sinc(input, out=None)", "mindtorch/backends/npu/pointwise.py")
 
 
 def tanh(input, out=None):
@@ -304,6 +401,14 @@ def trunc(input, out=None):
     raise missing_kernel("trunc", "NPU", "trunc(input, out=None)", "mindtorch/backends/npu/pointwise.py")
 
 
+def frac(input, out=None):
+    """frac(Tensor self) -> Tensor
+
+    ACLNN: aclnnFrac(self, out)
+    """
+    raise missing_kernel("frac", "NPU", "frac(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
 def relu(input, out=None):
     """relu(Tensor self) -> Tensor
 
@@ -346,6 +451,32 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, out=
         "leaky_relu_backward(grad_output, input, negative_slope, self_is_result, out=None)",
         "mindtorch/backends/npu/pointwise.py",
     )
+
+
+def elu(input, alpha, scale, input_scale, out=None):
+    """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
+
+    ACLNN: aclnnElu(self, alpha, scale, inputScale, out)
+    """
+    raise missing_kernel(
+        "elu", "NPU", "elu(input, alpha, scale, input_scale, out=None)", "mindtorch/backends/npu/pointwise.py"
+    )
+
+
+def mish(input, out=None):
+    """mish(Tensor self) -> Tensor
+
+    ACLNN: aclnnMish(self, out)
+    """
+    raise missing_kernel("mish", "NPU", "mish(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def hardswish(input, out=None):
+    """hardswish(Tensor self) -> Tensor
+
+    ACLNN: aclnnHardswish(self, out)
+    """
+    raise missing_kernel("hardswish", "NPU", "hardswish(input, out=None)", "mindtorch/backends/npu/pointwise.py")
 
 
 def gelu(input, approximate, out=None):
@@ -459,6 +590,40 @@ def atan2(input, other, out=None):
     ACLNN: aclnnAtan2(self, other, out)
     """
     raise missing_kernel("atan2", "NPU", "atan2(input, other, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def logaddexp(input, other, out=None):
+    """logaddexp(Tensor self, Tensor other) -> Tensor
+
+    ACLNN: aclnnLogAddExp(self, other, out)
+    """
+    raise missing_kernel("logaddexp", "NPU", "logaddexp(input, other, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def logaddexp2(input, other, out=None):
+    """logaddexp2(Tensor self, Tensor other) -> Tensor
+
+    ACLNN: aclnnLogAddExp2(self, other, out)
+    """
+    raise missing_kernel(
+        "logaddexp2", "NPU", "logaddexp2(input, other, out=None)", "mindtorch/backends/npu/pointwise.py"
+    )
+
+
+def gcd(input, other, out=None):
+    """gcd(Tensor self, Tensor other) -> Tensor
+
+    ACLNN: aclnnGcd(self, other, out)
+    """
+    raise missing_kernel("gcd", "NPU", "gcd(input, other, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def logit(input, eps, out=None):
+    """logit(Tensor self, float? eps=None) -> Tensor
+
+    ACLNN: aclnnLogit(self, eps, out)
+    """
+    raise missing_kernel("logit", "NPU", "logit(input, eps, out=None)", "mindtorch/backends/npu/pointwise.py")
 
 
 def eq(input, other, out=None):
@@ -609,6 +774,30 @@ def isfinite(input):
     raise missing_kernel("isfinite", "NPU", "isfinite(input)", "mindtorch/backends/npu/pointwise.py")
 
 
+def isposinf(input, out=None):
+    """isposinf(Tensor self) -> Tensor
+
+    ACLNN: aclnnIsPosInf(self, out)
+    """
+    raise missing_kernel("isposinf", "NPU", "isposinf(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def isneginf(input, out=None):
+    """isneginf(Tensor self) -> Tensor
+
+    ACLNN: aclnnIsNegInf(self, out)
+    """
+    raise missing_kernel("isneginf", "NPU", "isneginf(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def signbit(input, out=None):
+    """signbit(Tensor self) -> Tensor
+
+    ACLNN: aclnnSignbit(self, out)
+    """
+    raise missing_kernel("signbit", "NPU", "signbit(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
 def where(condition, input, other, out=None):
     """where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 
@@ -658,4 +847,14 @@ def addcdiv(input, tensor1, tensor2, value, out=None):
     """
     raise missing_kernel(
         "addcdiv", "NPU", "addcdiv(input, tensor1, tensor2, value, out=None)", "mindtorch/backends/npu/pointwise.py"
+    )
+
+
+def nan_to_num(input, nan, posinf, neginf, out=None):
+    """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor
+
+    ACLNN: aclnnNanToNum(self, nan, posinf, neginf, out)
+    """
+    raise missing_kernel(
+        "nan_to_num", "NPU", "nan_to_num(input, nan, posinf, neginf, out=None)", "mindtorch/backends/npu/pointwise.py"
     )

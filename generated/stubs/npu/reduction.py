@@ -111,6 +111,129 @@ def min_dim(input, dim, keepdim, out=None):
     )
 
 
+def aminmax(input, dim, keepdim, out=None):
+    """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
+
+    ACLNN: aclnnAminmax(self, dim, keepDim, minOut, maxOut)
+    """
+    raise missing_kernel(
+        "aminmax", "NPU", "aminmax(input, dim, keepdim, out=None)", "mindtorch/backends/npu/reduction.py"
+    )
+
+
+def median(input):
+    """median(Tensor self) -> Tensor
+
+    ACLNN: aclnnMedian(self, valuesOut)
+    """
+    raise missing_kernel("median", "NPU", "median(input)", "mindtorch/backends/npu/reduction.py")
+
+
+def median_dim(input, dim, keepdim, out=None):
+    """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+
+    ACLNN: aclnnMedianDim(self, dim, keepDim, valuesOut, indicesOut)
+    """
+    raise missing_kernel(
+        "median.dim", "NPU", "median_dim(input, dim, keepdim, out=None)", "mindtorch/backends/npu/reduction.py"
+    )
+
+
+def nanmedian(input):
+    """nanmedian(Tensor self) -> Tensor
+
+    ACLNN: aclnnNanMedian(self, out)
+    """
+    raise missing_kernel("nanmedian", "NPU", "nanmedian(input)", "mindtorch/backends/npu/reduction.py")
+
+
+def nanmedian_dim(input, dim, keepdim, out=None):
+    """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+
+    ACLNN: aclnnNanMedianDim(self, dim, keepDim, valuesOut, indicesOut)
+    """
+    raise missing_kernel(
+        "nanmedian.dim", "NPU", "nanmedian_dim(input, dim, keepdim, out=None)", "mindtorch/backends/npu/reduction.py"
+    )
+
+
+def mode(input, dim, keepdim, out=None):
+    """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
+
+    ACLNN: aclnnMode(self, dim, keepdim, valuesOut, indicesOut)
+    """
+    raise missing_kernel("mode", "NPU", "mode(input, dim, keepdim, out=None)", "mindtorch/backends/npu/reduction.py")
+
+
+def kthvalue(input, k, dim, keepdim, out=None):
+    """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
+
+    ACLNN: aclnnKthvalue(self, k, dim, keepdim, valuesOut, indicesOut)
+    """
+    raise missing_kernel(
+        "kthvalue", "NPU", "kthvalue(input, k, dim, keepdim, out=None)", "mindtorch/backends/npu/reduction.py"
+    )
+
+
+def histc(input, bins, min, max, out=None):
+    """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor
+
+    ACLNN: aclnnHistc(self, bins, min, max, out)
+    """
+    raise missing_kernel(
+        "histc", "NPU", "histc(input, bins, min, max, out=None)", "mindtorch/backends/npu/reduction.py"
+    )
+
+
+def searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=None):
+    """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
+
+    ACLNN: aclnnSearchSorted(sortedSequence, self, outInt32, right, sorter, out)
+    """
+    raise missing_kernel(
+        "searchsorted.Tensor",
+        "NPU",
+        "searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=None)",
+        "mindtorch/backends/npu/reduction.py",
+    )
+
+
+def searchsorted_number(sorted_sequence, input, out_int32, right, side, sorter, out=None):
+    """searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
+
+    ACLNN: aclnnSearchSorteds(sortedSequence, self, outInt32, right, sorter, out)
+    """
+    raise missing_kernel(
+        "searchsorted.Scalar",
+        "NPU",
+        "searchsorted_number(sorted_sequence, input, out_int32, right, side, sorter, out=None)",
+        "mindtorch/backends/npu/reduction.py",
+    )
+
+
+def bucketize(input, boundaries, out_int32, right, out=None):
+    """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
+
+    ACLNN: aclnnBucketize(self, boundaries, outInt32, right, out)
+    """
+    raise missing_kernel(
+        "bucketize.Tensor",
+        "NPU",
+        "bucketize(input, boundaries, out_int32, right, out=None)",
+        "mindtorch/backends/npu/reduction.py",
+    )
+
+
+def bucketize_number(input, boundaries, out_int32, right, out=None):
+    """bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
+    raise missing_kernel(
+        "bucketize.Scalar",
+        "NPU",
+        "bucketize_number(input, boundaries, out_int32, right, out=None)",
+        "mindtorch/backends/npu/reduction.py",
+    )
+
+
 def argmax(input, dim, keepdim, out=None):
     """argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
     raise missing_kernel(
@@ -191,6 +314,42 @@ def cumsum(input, dim, dtype, out=None):
     ACLNN: aclnnCumsum(self, dim, dtype, out)
     """
     raise missing_kernel("cumsum", "NPU", "cumsum(input, dim, dtype, out=None)", "mindtorch/backends/npu/reduction.py")
+
+
+def cumprod(input, dim, dtype, out=None):
+    """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
+
+    ACLNN: aclnnCumprod(self, dim, dtype, out)
+    """
+    raise missing_kernel(
+        "cumprod", "NPU", "cumprod(input, dim, dtype, out=None)", "mindtorch/backends/npu/reduction.py"
+    )
+
+
+def cummax(input, dim, out=None):
+    """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
+
+    ACLNN: aclnnCummax(self, dim, valuesOut, indicesOut)
+    """
+    raise missing_kernel("cummax", "NPU", "cummax(input, dim, out=None)", "mindtorch/backends/npu/reduction.py")
+
+
+def cummin(input, dim, out=None):
+    """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
+
+    ACLNN: aclnnCummin(self, dim, valuesOut, indicesOut)
+    """
+    raise missing_kernel("cummin", "NPU", "cummin(input, dim, out=None)", "mindtorch/backends/npu/reduction.py")
+
+
+def logcumsumexp(input, dim, out=None):
+    """logcumsumexp(Tensor self, int dim) -> Tensor
+
+    ACLNN: aclnnLogCumsumExp(self, dim, out)
+    """
+    raise missing_kernel(
+        "logcumsumexp", "NPU", "logcumsumexp(input, dim, out=None)", "mindtorch/backends/npu/reduction.py"
+    )
 
 
 def softmax(input, dim, half_to_float, out=None):
@@ -280,4 +439,14 @@ def vector_norm(input, ord, dim, keepdim, dtype, out=None):
         "NPU",
         "vector_norm(input, ord, dim, keepdim, dtype, out=None)",
         "mindtorch/backends/npu/reduction.py",
+    )
+
+
+def nansum(input, dim, keepdim, dtype, out=None):
+    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+
+    ACLNN: aclnnReduceNansum(self, dim, keepDim, dtype, out)
+    """
+    raise missing_kernel(
+        "nansum", "NPU", "nansum(input, dim, keepdim, dtype, out=None)", "mindtorch/backends/npu/reduction.py"
     )

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.elementwise import CONSTANTS, blockwise
+from mindtorch.backends.cpu.blockwise import blockwise
+from mindtorch.backends.cpu.constants import CONSTANTS
 from mindtorch.lazy import lazy
 
 special = lazy("scipy.special")
@@ -64,7 +65,7 @@ def sigmoid_backward(out: Array, grad: Array, y: Array) -> None:
     one = _numbers(y)[1.0]
     t = np.subtract(one, y)
     t *= y
-    np.multiply(grad, np.conj(t), out=out)
+    np.multiply(grad, t.conj(), out=out)  # of real numbers `conj` is `t` itself
 
 
 @blockwise(arrays=2)
@@ -72,7 +73,7 @@ def tanh_backward(out: Array, grad: Array, y: Array) -> None:
     one = _numbers(y)[1.0]
     t = y * y
     np.subtract(one, t, out=t)
-    np.multiply(grad, np.conj(t), out=out)
+    np.multiply(grad, t.conj(), out=out)  # of real numbers `conj` is `t` itself
 
 
 @blockwise(arrays=1)
@@ -152,6 +153,30 @@ def gelu_tanh_backward(out: Array, grad: Array, x: Array) -> None:
     slope += one
     slope *= number[0.5]
     np.multiply(grad, slope, out=out)
+
+
+@blockwise(arrays=1)
+def elu(out: Array, x: Array, alpha: float, scale: float, input_scale: float) -> None:
+    number = x.dtype.type
+    falling = np.expm1(np.minimum(x, 0) * number(input_scale))
+    falling *= number(alpha * scale)
+    np.copyto(out, np.where(x > 0, x * number(scale), falling))
+
+
+@blockwise(arrays=1)
+def mish(out: Array, x: Array) -> None:
+    # softplus, written so that exp does not overflow
+    squashed = np.log1p(np.exp(-np.abs(x)))
+    squashed += np.maximum(x, 0)
+    np.multiply(x, np.tanh(squashed, out=squashed), out=out)
+
+
+@blockwise(arrays=1)
+def hardswish(out: Array, x: Array) -> None:
+    number = x.dtype.type
+    gate = np.clip(x + number(3), number(0), number(6))
+    gate *= x
+    np.divide(gate, number(6), out=out)
 
 
 def _scaled(x: Array, beta: float, threshold: float) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import iterator
+from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.strided import allocate, strided, strides_of
 from mindtorch.backends.view_geometry import view_strides
 from mindtorch.geometry import contiguous_strides
@@ -162,7 +163,7 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
     On a one-dimensional array NumPy does this ten times faster.
     """
     if not target.flags.c_contiguous:
-        np.add.at(target, key, values)
+        quiet(np.add.at, target, key, values)
         return
     place: Any = 0
     step = 1
@@ -170,7 +171,7 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
         place = place + np.where(index < 0, index + extent, index) * step
         step *= extent
     values = np.broadcast_to(values, np.shape(place))
-    np.add.at(target.reshape(-1), np.ravel(place), values.reshape(-1))
+    quiet(np.add.at, target.reshape(-1), np.ravel(place), values.reshape(-1))
 
 
 def open_key(shape: tuple[int, ...], resolved: Indices) -> tuple[Array, ...]:

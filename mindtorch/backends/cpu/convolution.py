@@ -37,7 +37,7 @@ class Geometry(NamedTuple):
 
 def correlate(x: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
     """The output, of spatial size `size`, of weight moving over x."""
-    patches = _windows(_pad(x, geometry), weight.shape[2:], size, geometry)
+    patches = windows(pad(x, geometry), weight.shape[2:], size, geometry)
     groups, channels = geometry.groups, weight.shape[0]
     depth, places = prod(weight.shape[1:]), prod(size)
     kernels = weight.reshape(groups, channels // groups, depth)
@@ -63,15 +63,15 @@ def scatter(y: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry: 
     for start in chunks:
         target = result[start : start + chunks.step]
         columns = _product(kernels, rows[start : start + chunks.step])
-        _fold(columns.reshape(len(target), channels, *kernel, *y.shape[2:]), target, kernel, geometry)
-    return _crop(result, size, geometry)
+        fold(columns.reshape(len(target), channels, *kernel, *y.shape[2:]), target, kernel, geometry)
+    return crop(result, size, geometry)
 
 
 def correlate_weight(x: np.ndarray, y: np.ndarray, kernel: tuple[int, ...], geometry: Geometry) -> np.ndarray:
     """The gradient for the weight of `correlate`, from its input x and the gradient y of its output."""
     groups, size = geometry.groups, y.shape[2:]
     depth, places = x.shape[1] // groups * prod(kernel), prod(size)
-    patches = _windows(_pad(x, geometry), kernel, size, geometry)
+    patches = windows(pad(x, geometry), kernel, size, geometry)
     rows = y.reshape(y.shape[0], groups, y.shape[1] // groups, places)
     result = np.zeros((groups, y.shape[1] // groups, depth), x.dtype)
     for images, columns in _columns(patches, groups, depth, places):
@@ -108,7 +108,7 @@ def add_bias(out: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
     return out
 
 
-def _windows(padded: np.ndarray, kernel: tuple[int, ...], size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
+def windows(padded: np.ndarray, kernel: tuple[int, ...], size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
     """Every patch that the kernel covers, without a copy: (images, channels, *kernel, *size)."""
     inner = padded.strides[2:]
     steps = tuple(d * s for d, s in zip(geometry.dilation, inner))
@@ -130,22 +130,22 @@ def _columns(patches: np.ndarray, groups: int, depth: int, places: int) -> Itera
         yield slice(start, start + len(part)), scratch[: len(part)].reshape(len(part), groups, depth, places)
 
 
-def _pad(x: np.ndarray, geometry: Geometry) -> np.ndarray:
+def pad(x: np.ndarray, geometry: Geometry) -> np.ndarray:
     if not any(geometry.padding):
         return np.ascontiguousarray(x)
     size = tuple(n + 2 * p for n, p in zip(x.shape[2:], geometry.padding))
     padded = np.zeros((*x.shape[:2], *size), x.dtype)
-    _crop(padded, x.shape[2:], geometry)[...] = x
+    crop(padded, x.shape[2:], geometry)[...] = x
     return padded
 
 
-def _crop(padded: np.ndarray, size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
+def crop(padded: np.ndarray, size: tuple[int, ...], geometry: Geometry) -> np.ndarray:
     if not any(geometry.padding):
         return padded
     return padded[(..., *(slice(p, p + n) for p, n in zip(geometry.padding, size)))]
 
 
-def _fold(columns: np.ndarray, result: np.ndarray, kernel: tuple[int, ...], geometry: Geometry) -> None:
+def fold(columns: np.ndarray, result: np.ndarray, kernel: tuple[int, ...], geometry: Geometry) -> None:
     """Add each patch of columns (images, channels, *kernel, *size) to its place in result."""
     size = columns.shape[2 + len(kernel) :]
     if 0 in size:

@@ -1,15 +1,17 @@
 """Kernels that make arrays: from nothing, like another array, and as copies; and those that fill one."""
 
 import builtins
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch import geometry, iterator, state
-from mindtorch.backends.cpu.casting import copy_into, deliver
+from mindtorch.backends.cpu.casting import copy_into
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.numbers import checked_number
+from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
 from mindtorch.backends.cpu.strided import allocate, strides_of
 from mindtorch.backends.cpu.strided import empty_like as new_like
@@ -19,6 +21,7 @@ from mindtorch.dispatch.keys import backend_for_device
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.layout import strided
 from mindtorch.memory_format import (
     channels_last,
     channels_last_3d,
@@ -37,7 +40,7 @@ Array = np.ndarray
 
 def empty(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, out=None):
     if out is not None:
-        return _resized(out, size)
+        return _of_size(out, size)
     if memory_format is not None and memory_format is not contiguous_format:
         return _empty_formatted(size, _numpy(dtype), checked_format(memory_format, "empty"))
     try:
@@ -67,7 +70,7 @@ def zeros(size, dtype=None, layout=None, device=None, pin_memory=None, out=None)
             pass
     if any(extent < 0 for extent in size):
         raise RuntimeError("zeros: Dimension size must be non-negative.")
-    return _filled(_resized(out, size), 0)
+    return _filled(_of_size(out, size), 0)
 
 
 def ones(size, dtype=None, layout=None, device=None, pin_memory=None, out=None):
@@ -75,7 +78,7 @@ def ones(size, dtype=None, layout=None, device=None, pin_memory=None, out=None):
 
 
 def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None, out=None):
-    target = _resized(out, size) if out is not None else empty(size, dtype or FROM_NUMPY[number_dtype(fill_value)])
+    target = _of_size(out, size) if out is not None else empty(size, dtype or FROM_NUMPY[number_dtype(fill_value)])
     return fill(target, fill_value, target)
 
 
@@ -87,7 +90,7 @@ def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None, out=None)
     for name, extent in (("n", n), ("m", m)):
         if extent < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {extent}")
-    result = _resized(out, (n, m)) if out is not None else np.empty((n, m), _numpy(dtype))
+    result = _of_size(out, (n, m)) if out is not None else np.empty((n, m), _numpy(dtype))
     result.fill(0)
     np.einsum("ii->i", result[: min(n, m), : min(n, m)])[...] = 1
     return result
@@ -100,7 +103,15 @@ def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=
     if wanted.kind in "bc":
         raise not_implemented("arange_cpu", np.empty(0, wanted))
     length = arange_length(start, end, step, wanted)
-    return deliver(arange_values(start, step, length, wanted).astype(wanted, copy=False), out)
+    if out is not None and out.size not in (0, length):
+        warnings.warn(
+            f"The number of elements in the out tensor of shape {list(out.shape)} is {out.size} which does not match "
+            f"the computed number of elements {length}. Note that this may occur as a result of rounding error. The "
+            f"out tensor will be resized to a tensor of shape ({length},).",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _in_a_row(arange_values(start, step, length, wanted).astype(wanted, copy=False), out)
 
 
 def _range_dtype(*numbers: Any) -> np.dtype:
@@ -114,7 +125,18 @@ def linspace(start, end, steps, dtype=None, layout=None, device=None, pin_memory
     wanted = out.dtype if out is not None else _line_dtype(dtype, start, end)
     if wanted.kind == "b":
         raise not_implemented("linspace_cpu", np.empty(0, wanted))
-    return deliver(linspace_values(start, end, steps, wanted).astype(wanted, copy=False), out)
+    return _in_a_row(quiet(linspace_values, start, end, steps, wanted).astype(wanted, copy=False), out)
+
+
+def _in_a_row(values: Array, out: Array | None) -> Array:
+    """The values; or in `out`, which keeps its shape if it has as many elements."""
+    if out is None:
+        return values
+    if out.size != values.size:
+        return values.astype(out.dtype, copy=False)
+    iterator.check_distinct(out)
+    copy_into(out, values.reshape(out.shape))
+    return out
 
 
 def _line_dtype(dtype: Dtype | None, start: Any, end: Any) -> np.dtype:
@@ -204,34 +226,38 @@ def clone(input, memory_format=None):
     return result
 
 
-def copy(input, src, non_blocking=False):
-    """Writes `src`, broadcast and converted, to `input`."""
-    if type(src) is not Array:
-        src = _fetched(src)
-    elif _is_itself(input, src):
+def copy(input, other, non_blocking=False):
+    """Writes `other`, broadcast and converted, to `input`."""
+    if type(other) is not Array:
+        other = _fetched(input, other)
+    elif _is_itself(input, other):
         return input
-    iterator.check_distinct(input)
-    if src.shape != input.shape:
-        iterator.check_inplace_shape(input, iterator.broadcast_shapes(input.shape, src.shape))
-    copy_into(input, src)
+    if other.shape != input.shape or not (input.base is None is other.base):  # else nothing can be wrong
+        _COPY.build((input,), (other,))
+    copy_into(input, other)
     return input
 
 
+_COPY = iterator.Builder(iterator.Options(same_dtype=False, resize_outputs=False))
+
+
 def _is_itself(input: Array, src: Array) -> bool:
-    """Whether a copy would change nothing. A source that shares other elements of the memory is refused."""
+    """Whether a copy would change nothing."""
     if src is input:
         return True
     if input.base is None is src.base or not np.may_share_memory(input, src):
         return False
-    if iterator.is_same_view(input, src):
-        return True
-    iterator.check_overlap(input, [src])
-    return False
+    return iterator.is_same_view(input, src)
 
 
-def _fetched(src: Any) -> Array:
+def _fetched(input: Array, other: Any) -> Array:
     """The elements of a Python number or of another backend's array."""
-    return src.to_numpy() if hasattr(src, "to_numpy") else np.asarray(src)
+    if getattr(other, "layout", strided) is not strided:
+        raise RuntimeError(
+            "copy_() between dense and sparse Tensors is not implemented! Found self type = "
+            f"torch.{scalar_name(input)}Tensor and src type = torch.sparse.{scalar_name(other)}Tensor"
+        )
+    return other.to_numpy() if hasattr(other, "to_numpy") else np.asarray(other)
 
 
 def to_copy(input, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
@@ -280,6 +306,14 @@ def _filled(target: Array, value: Any) -> Array:
 def _resized(out: Array, size: Sequence[int]) -> Array:
     """`out`, or a new array of its dtype when it has another shape."""
     if not iterator.needs_resize(out, tuple(size)):
+        return out
+    geometry.check_sizes(size)
+    return np.empty(size, out.dtype)
+
+
+def _of_size(out: Array, size: Sequence[int]) -> Array:
+    """The same without a warning: whoever makes new values for `out` has no use for its elements."""
+    if out.shape == tuple(size):
         return out
     geometry.check_sizes(size)
     return np.empty(size, out.dtype)

@@ -17,7 +17,7 @@ from mindtorch.backends.cpu.advanced import (
     resolve,
     result_shape,
 )
-from mindtorch.backends.cpu.casting import check_same, deliver, deliver_same
+from mindtorch.backends.cpu.casting import deliver
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.joining import cat as cat
 from mindtorch.backends.cpu.joining import flip as flip
@@ -26,7 +26,17 @@ from mindtorch.backends.cpu.joining import roll as roll
 from mindtorch.backends.cpu.joining import stack as stack
 from mindtorch.backends.cpu.joining import triangle
 from mindtorch.backends.cpu.numbers import checked_number
-from mindtorch.backends.cpu.strided import allocate, empty_like
+from mindtorch.backends.cpu.scattering import gather as gather
+from mindtorch.backends.cpu.scattering import index_reduce as index_reduce
+from mindtorch.backends.cpu.scattering import put as put
+from mindtorch.backends.cpu.scattering import scatter as scatter
+from mindtorch.backends.cpu.scattering import scatter_add as scatter_add
+from mindtorch.backends.cpu.scattering import scatter_named as scatter_named
+from mindtorch.backends.cpu.scattering import scatter_reduce as scatter_reduce
+from mindtorch.backends.cpu.scattering import scatter_value as scatter_value
+from mindtorch.backends.cpu.scattering import scatter_value_named as scatter_value_named
+from mindtorch.backends.cpu.strided import allocate
+from mindtorch.backends.cpu.targets import check_index_rows, check_range, contiguous_target, target_of
 
 Array = np.ndarray
 
@@ -67,7 +77,7 @@ def index_put(input, indices, values, accumulate=False, out=None):
     elif out is input:
         iterator.check_apart(out, [values, *(index for index in indices if index is not None)])
     resolved = resolve(input.shape, indices)
-    target = _target(input, out)
+    target = target_of(input, out)
     try:
         _check_values(input, values, result_shape(input.shape, resolved))
         if accumulate:
@@ -102,26 +112,6 @@ def _check_values(input: Array, values: Array, shape: tuple[int, ...]) -> None:
         )
 
 
-def _target(input: Array, out: Array | None) -> Array:
-    """The array to change: `out` with the values of the input, or a copy of the input in its memory order."""
-    if out is input:
-        return out
-    check_same(input, out)
-    if out is None or iterator.needs_resize(out, input.shape):
-        out = empty_like(input)
-    np.copyto(out, input)
-    return out
-
-
-def _contiguous_target(input: Array, out: Array | None, *read: Array) -> Array:
-    """As `_target`, for ops whose result is row-major and lies apart from the operands that they `read`."""
-    if out is None:
-        return input.copy()
-    iterator.check_distinct(out)
-    iterator.check_apart(out, read)
-    return _target(input, out)
-
-
 # -------------------- along one dimension --------------------
 
 
@@ -149,166 +139,16 @@ def index_select(input, dim, index, out=None):
 
 def index_add(input, dim, index, source, alpha=1, out=None):
     dim = geometry.wrap_dim(dim, input.ndim)
-    _check_index_add(input, dim, index, source)
+    check_index_rows("index_add_", input, dim, index, source)
     if alpha != 1:
         source = source * checked_number(alpha, source.dtype)
-    target = _contiguous_target(input, out, index, source)
+    target = contiguous_target(input, out, index, source)
     if not input.ndim:
         np.add(target, source.reshape(()), out=target)
         return target
-    _check_range(index, dim, input.shape[dim])
+    check_range(index, dim, input.shape[dim])
     add_at(target, open_key(input.shape, [*[None] * dim, index.reshape(-1)]), source)
     return target
-
-
-def _check_index_add(input: Array, dim: int, index: Array, source: Array) -> None:
-    if index.ndim > 1:
-        raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
-            f"{scalar_name(index)} and size: {list(index.shape)}"
-        )
-    if index.dtype not in _INDEX_DTYPES:
-        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {scalar_name(index)}")
-    if input.dtype != source.dtype:
-        raise RuntimeError(
-            f"index_add_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar "
-            "type"
-        )
-    rows = source.shape[dim] if dim < source.ndim else 1
-    if not source.ndim and index.size != 1:
-        view_geometry.unbind_dim(source.shape, dim)
-    if index.size != rows:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({rows}), for dim: "
-            f"{dim}"
-        )
-    if source.ndim != input.ndim or _without(source.shape, dim) != _without(input.shape, dim):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(input.shape)} source.shape = {list(source.shape)}"
-        )
-
-
-def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
-    return (*shape[:dim], *shape[dim + 1 :])
-
-
-def _check_range(index: Array, dim: int, extent: int) -> None:
-    """These ops take no negative indices."""
-    if index.size and (index.min() < 0 or index.max() >= extent):
-        raise _range_error(index, dim, extent)
-
-
-def _range_error(index: Array, dim: int, extent: int) -> RuntimeError:
-    bad = index[(index < 0) | (index >= extent)].flat[0]
-    return RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {extent}")
-
-
-# -------------------- gather and scatter --------------------
-
-
-def gather(input, dim, index, sparse_grad=False, out=None):
-    dim = geometry.wrap_dim(dim, input.ndim)
-    _check_index_dtype(index, "gather")
-    if out is not None:
-        iterator.check_distinct(out)
-        iterator.check_apart(out, [input, index])
-    if not index.size:
-        return deliver_same(np.empty(index.shape, input.dtype), out)
-    _check_same_ndim(index, input, "input")
-    source = input.reshape(1) if not input.ndim else input
-    if _exceeds(index, source, skipped=dim):
-        raise RuntimeError(
-            f"Size does not match at dimension {_exceeds(index, source, skipped=dim)[0]} expected index "
-            f"{list(index.shape)} to be no larger than self {list(input.shape)} apart from dimension {dim}"
-        )
-    try:
-        picked = source[_along(index, dim)] if index.min() >= 0 else None
-    except IndexError:
-        picked = None
-    if picked is None:
-        raise _range_error(index, dim, source.shape[dim])
-    return deliver_same(np.ascontiguousarray(picked).reshape(index.shape), out)
-
-
-def scatter(input, dim, index, src, out=None):
-    return _scattered(input, dim, index, src, out, adds=False)
-
-
-def scatter_value(input, dim, index, value, out=None):
-    return _scattered(input, dim, index, checked_number(value, input.dtype), out, adds=False)
-
-
-def scatter_add(input, dim, index, src, out=None):
-    return _scattered(input, dim, index, src, out, adds=True)
-
-
-def _scattered(input: Array, dim: int, index: Array, values: Array, out: Array | None, adds: bool) -> Array:
-    dim = geometry.wrap_dim(dim, input.ndim)
-    _check_index_dtype(index, "scatter")
-    if values.dtype != input.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    target = _contiguous_target(input, out, index, values)
-    if not index.size:
-        return target
-    _check_same_ndim(index, input, "self")
-    places = target.reshape(1) if not target.ndim else target
-    if values.ndim:
-        values = _matching_part(values, index, places, dim)
-    elif _exceeds(index, places, skipped=dim):
-        raise _scatter_size_error(index, input, dim, "")
-    _check_range(index, dim, places.shape[dim])
-    key = _along(index, dim)
-    if adds:
-        add_at(places, key, values)
-    else:
-        places[key] = values
-    return target
-
-
-def _matching_part(src: Array, index: Array, target: Array, dim: int) -> Array:
-    """The part of `src` that the index has places for."""
-    for each in range(index.ndim):
-        geometry.wrap_dim(each, src.ndim)
-    if _exceeds(index, target, skipped=dim) or _exceeds(index, src, skipped=None):
-        raise _scatter_size_error(index, target, dim, f" and to be no larger size than src {list(src.shape)}")
-    return src[tuple([slice(extent) for extent in index.shape])]
-
-
-def _scatter_size_error(index: Array, target: Array, dim: int, more: str) -> RuntimeError:
-    return RuntimeError(
-        f"Expected index {list(index.shape)} to be no larger than self {list(target.shape)} apart from dimension {dim}"
-        f"{more}"
-    )
-
-
-def _check_index_dtype(index: Array, op: str) -> None:
-    if index.dtype not in _INDEX_DTYPES:
-        raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index")
-
-
-def _check_same_ndim(index: Array, input: Array, name: str) -> None:
-    if max(index.ndim, 1) != max(input.ndim, 1):
-        raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
-
-
-def _exceeds(index: Array, array: Array, skipped: int | None) -> list[int]:
-    """The dimensions in which the index is larger than the array."""
-    sizes = zip(index.shape, array.shape, strict=False)
-    return [dim for dim, (extent, limit) in enumerate(sizes) if dim != skipped and extent > limit]
-
-
-def _along(index: Array, dim: int) -> tuple[Array, ...]:
-    """The subscript that uses the index for one dimension and counts through the others."""
-    if not index.ndim:
-        return (index.reshape(1),)
-    last = index.ndim - 1
-    return tuple(
-        [
-            index if each == dim else np.arange(extent).reshape((extent,) + (1,) * (last - each))
-            for each, extent in enumerate(index.shape)
-        ]
-    )
 
 
 # -------------------- masks --------------------
@@ -318,6 +158,9 @@ def masked_select(input, mask, out=None):
     if mask.dtype != _BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     _check_same_result("masked_select", input, out)
+    if out is not None:
+        iterator.check_distinct(out)
+        iterator.check_apart(out, (input, mask))
     shape = iterator.broadcast_shapes(mask.shape, input.shape)
     if mask.shape != shape:
         mask = np.broadcast_to(mask, shape)
@@ -338,7 +181,7 @@ def masked_scatter(input, mask, source, out=None):
     if out is not None:
         iterator.check_distinct(out)
         iterator.check_inplace_shape(input, shape)
-    target = np.broadcast_to(input, shape).copy() if out is None else _target(input, out)
+    target = np.broadcast_to(input, shape).copy() if out is None else target_of(input, out)
     mask = np.broadcast_to(mask, shape)
     count = int(np.count_nonzero(mask))
     if source.size < count:

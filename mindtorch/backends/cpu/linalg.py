@@ -5,13 +5,27 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import iterator
+from mindtorch import geometry, iterator
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same, deliver
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name, times
-from mindtorch.backends.cpu.elementwise import SHORT_CUT_FAILED
+from mindtorch.backends.cpu.decompositions import cholesky_ex as cholesky_ex
+from mindtorch.backends.cpu.decompositions import det as det
+from mindtorch.backends.cpu.decompositions import eig as eig
+from mindtorch.backends.cpu.decompositions import eigh as eigh
+from mindtorch.backends.cpu.decompositions import inv_ex as inv_ex
+from mindtorch.backends.cpu.decompositions import lu as lu
+from mindtorch.backends.cpu.decompositions import lu_factor_ex as lu_factor_ex
+from mindtorch.backends.cpu.decompositions import matrix_exp as matrix_exp
+from mindtorch.backends.cpu.decompositions import qr as qr
+from mindtorch.backends.cpu.decompositions import slogdet as slogdet
+from mindtorch.backends.cpu.decompositions import solve_ex as solve_ex
+from mindtorch.backends.cpu.decompositions import solve_triangular as solve_triangular
+from mindtorch.backends.cpu.decompositions import svd as svd
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
+from mindtorch.kinds import SHORT_CUT_FAILED
 from mindtorch.promotion import FLOAT
 
 Array = np.ndarray
@@ -55,7 +69,7 @@ def _check_mm(input: Array, mat2: Array, out: Array | None) -> None:
     if input.dtype != mat2.dtype:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {c_name(input)} != {c_name(mat2)}")
     _check_numbers("addmm_impl_cpu_", input, mat2, out)
-    _check_distinct(out)
+    _check_distinct(out, (input.shape[0], mat2.shape[1]))
 
 
 def _check_matrix_shapes(mat1: Array, mat2: Array) -> None:
@@ -72,8 +86,9 @@ def _check_numbers(kernel: str, a: Array, b: Array, out: Array | None) -> None:
         raise not_implemented(kernel, a)
 
 
-def _check_distinct(out: Array | None) -> None:
-    if out is not None:
+def _check_distinct(out: Array | None, shape: tuple[int, ...]) -> None:
+    """An output of another shape gives way to a new one."""
+    if out is not None and out.shape == shape:
         iterator.check_distinct(out)
 
 
@@ -109,6 +124,7 @@ def dot(input, tensor, out=None):
             f"of elements, but got {input.size} and {tensor.size} elements respectively"
         )
     if out is not None and out.dtype != input.dtype:
+        iterator.needs_resize(out, ())
         raise RuntimeError(f"result dtype {scalar_name(out)} does not match input dtype {scalar_name(input)}")
     if input.dtype.kind == "b":
         raise not_implemented("dot", input)
@@ -138,12 +154,17 @@ def _check_batches(batch1: Array, batch2: Array, kernel: str, out: Array | None)
 # -------------------- products added to a matrix --------------------
 
 
+def _product_and_sum(mat1: Array, mat2: Array, addend: Array) -> Array:
+    result = mat1.dot(mat2)
+    return np.add(result, addend, result)
+
+
 def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
     if out is None and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim and mat1.dtype.char in "fd":
         if input.dtype is mat1.dtype is mat2.dtype and mat1.shape[1] == mat2.shape[0]:
-            result = mat1.dot(mat2)
-            if input.shape == result.shape or input.shape == result.shape[1:]:
-                return quiet(np.add, result, input, result)
+            shape = mat1.shape[0], mat2.shape[1]
+            if input.shape == shape or input.shape == shape[1:]:
+                return quiet(_product_and_sum, mat1, mat2, input)
     for name, array in (("mat1", mat1), ("mat2", mat2)):
         if array.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {array.ndim}-D tensor")
@@ -156,7 +177,7 @@ def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
     shape = (mat1.shape[0], mat2.shape[1])
     _check_addend(input, shape, out)
     _check_numbers("addmm_impl_cpu_", mat1, mat2, out)
-    _check_distinct(out)
+    _check_distinct(out, shape)
     return _sum_with(_dot, input, mat1, mat2, beta, alpha, out)
 
 
@@ -172,9 +193,74 @@ def baddbmm(input, batch1, batch2, beta=1, alpha=1, out=None):
             f"{c_name(batch2)}"
         )
     _check_batches(batch1, batch2, "baddbmm", out)
-    if out is not None and out is not input and beta != 0:  # torch copies the addend to `out` first
-        iterator.check_distinct(out)
+    if out is not input and beta != 0:  # torch copies the addend to `out` first
+        _check_distinct(out, (*batch1.shape[:2], batch2.shape[2]))
     return _sum_with(_batched, input, batch1, batch2, beta, alpha, out)
+
+
+def addmv(input, mat, vec, beta=1, alpha=1, out=None):
+    if mat.ndim != 2 or vec.ndim != 1 or input.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}, {mat.ndim}, {vec.ndim}")
+    rows, columns = mat.shape
+    if columns != vec.shape[0] or input.size not in (1, rows):
+        raise RuntimeError(f"size mismatch, got input ({input.size}), mat ({rows}x{columns}), vec ({vec.shape[0]})")
+    _check_vectors(input, mat, vec)
+    _check_addend(input, (rows,), out)
+    _check_numbers("addmv_impl_cpu", mat, vec, out)
+    _check_distinct(out, (rows,))
+    return _sum_with(_dot, input, mat, vec, beta, alpha, out)
+
+
+def addbmm(input, batch1, batch2, beta=1, alpha=1, out=None):
+    """The sum of a batch of products is one product of the matrices side by side."""
+    for batch, dim in ((batch1, 1), (batch2, 2)):
+        geometry.wrap_dim(dim, batch.ndim)
+    _check_addend(input, (batch1.shape[1], batch2.shape[2]), out)
+    _check_summed_batches(batch1, batch2)
+    for name, array in (("self", input), ("mat1", batch1)):
+        if array.dtype != batch2.dtype:
+            raise RuntimeError(
+                f"{name} and mat2 must have the same dtype, but got {scalar_name(array)} and {scalar_name(batch2)}"
+            )
+    _check_out_dtype(input, out)
+    _check_numbers("addmm_impl_cpu_", batch1, batch2, out)
+    _check_distinct(out, (batch1.shape[1], batch2.shape[2]))
+    if input.itemsize == 2 and input.dtype.kind in "fV":
+        return deliver(_rounded_sum(input, batch1, batch2, beta, alpha), out)
+    return _sum_with(_summed_products, input, batch1, batch2, beta, alpha, out)
+
+
+def _rounded_sum(input: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> Array:
+    """Of 16-bit floats torch adds one product after the other, and rounds each time."""
+    total = _sum_with(_dot, input, batch1[0], batch2[0], beta, alpha, None)
+    for left, right in zip(batch1[1:], batch2[1:]):
+        total = _sum_with(_dot, total, left, right, 1, alpha, None)
+    return total
+
+
+def _check_summed_batches(batch1: Array, batch2: Array) -> None:
+    for name, array in (("batch1", batch1), ("batch2", batch2)):
+        if array.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if batch1.shape[0] != batch2.shape[0]:
+        raise RuntimeError(
+            f"batch1 and batch2 must have same number of batches, got {batch1.shape[0]} and {batch2.shape[0]}"
+        )
+    if batch1.shape[2] != batch2.shape[1]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for bmm ({times(batch1.shape[1:], 'x')} and {times(batch2.shape[1:], 'x')})"
+        )
+
+
+def _check_out_dtype(input: Array, out: Array | None) -> None:
+    if out is not None and out.dtype != input.dtype:
+        raise RuntimeError(
+            f"self and mat2 must have the same dtype, but got {scalar_name(out)} and {scalar_name(input)}"
+        )
+
+
+def _summed_products(a: Array, b: Array) -> Array:
+    return _dot(a.transpose(1, 0, 2).reshape(a.shape[1], -1), b.reshape(-1, b.shape[2]))
 
 
 def _check_addend(input: Array, shape: tuple[int, ...], out: Array | None) -> None:
@@ -186,18 +272,27 @@ def _check_addend(input: Array, shape: tuple[int, ...], out: Array | None) -> No
             f"Bad in-place call: input tensor size {list(input.shape)} and output tensor size {list(shape)} should "
             "match"
         )
+    _check_rank(input, shape)
     view_geometry.expand(input.shape, input.strides, 1, shape)
+
+
+def _check_rank(input: Array, shape: tuple[int, ...]) -> None:
+    if input.ndim > len(shape):
+        raise RuntimeError(
+            f"expand(torch.{scalar_name(input)}Tensor{{{list(input.shape)}}}, size={list(shape)}): the number of sizes "
+            f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({input.ndim})"
+        )
 
 
 def _sum_with(product: Product, input: Array, a: Array, b: Array, beta: Any, alpha: Any, out: Array | None) -> Array:
     """beta * input + alpha * (a @ b), of 16-bit floats rounded once. With a beta of 0 `input` may hold anything."""
-    if input.dtype.kind in "iu":
-        alpha, beta = int(alpha), int(beta)
+    alpha, beta = checked_number(alpha, input.dtype), checked_number(beta, input.dtype)
     result = product(widen(a), widen(b))
     if alpha != 1:
-        result *= result.dtype.type(alpha)
+        result *= alpha.astype(result.dtype)
     if beta == 1:
         quiet(np.add, result, widen(input), out=result)
     elif beta != 0:
-        quiet(np.add, result, widen(input) * result.dtype.type(beta), out=result)
+        quiet(np.add, result, widen(input) * beta.astype(result.dtype), out=result)
     return deliver(result.astype(input.dtype, copy=False), out)

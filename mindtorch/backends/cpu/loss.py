@@ -10,7 +10,14 @@ from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.precision import check_out, deliver, deliver_all, deliver_cast, widen
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.strided import empty_like
-from mindtorch.iterator import broadcast_shapes, check_inplace_shape, check_result_dtype
+from mindtorch.iterator import (
+    broadcast_shapes,
+    check_inplace_shape,
+    check_result_dtype,
+    needs_resize,
+    new_array,
+    result_layout,
+)
 
 NONE, MEAN, SUM = 0, 1, 2
 
@@ -31,7 +38,8 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, out=None):
 
 def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
     _check_nll_shapes(input, target, weight)
-    _check_nll_dtypes(input, target, weight, "nll_loss_out_frame")
+    check_out(out, input)
+    _check_nll_dtypes(input, target, weight, "nll_loss_backward_out_frame")
     if reduction == NONE and input.ndim == 2:
         _check_shape(grad_output, target.shape)
     elif grad_output.ndim > 1 or grad_output.size != 1:
@@ -40,13 +48,14 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
 
 
 def nll_loss2d_forward(input, target, weight, reduction, ignore_index, out=None):
-    _check_nll2d(input, target, weight)
+    _check_nll2d(input, target, weight, "nll_loss2d_forward_out_frame")
     losses, weights = _nll_terms(widen(input), target, widen(weight), ignore_index)
     return deliver_all(_reduce_nll(losses, weights, reduction, False), input, out)
 
 
 def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
-    _check_nll2d(input, target, weight)
+    _check_nll2d(input, target, weight, "nll_loss2d_backward_out_frame")
+    _check_image_out(out, input)
     return _nll_gradient(grad_output, input, target, weight, reduction, ignore_index, total_weight, out)
 
 
@@ -139,7 +148,7 @@ def _check_nll_shapes(input: np.ndarray, target: np.ndarray, weight: np.ndarray 
         )
 
 
-def _check_nll2d(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
+def _check_nll2d(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None, kernel: str) -> None:
     if target.ndim != 3:
         raise RuntimeError(
             "only batches of spatial targets supported (3D tensors) but got targets of dimension: " f"{target.ndim}"
@@ -152,7 +161,13 @@ def _check_nll2d(input: np.ndarray, target: np.ndarray, weight: np.ndarray | Non
         raise RuntimeError("weight tensor should be defined either for all or no classes")
     if (input.shape[0], *input.shape[2:]) != target.shape:
         raise RuntimeError(f"size mismatch (got input: {list(input.shape)} , target: {list(target.shape)}")
-    _check_nll_dtypes(input, target, weight, "nll_loss2d_forward_out_frame")
+    _check_nll_dtypes(input, target, weight, kernel)
+
+
+def _check_image_out(out: np.ndarray | None, input: np.ndarray) -> None:
+    if out is not None and not needs_resize(out, input.shape) and not out.flags.c_contiguous:
+        raise RuntimeError("grad_input must be contiguous")
+    checks.expect_dtype(out, input)
 
 
 def _check_nll_dtypes(input: np.ndarray, target: np.ndarray, weight: np.ndarray | None, kernel: str) -> None:
@@ -175,10 +190,11 @@ def _check_shape(array: np.ndarray, shape: tuple[int, ...]) -> None:
 
 def mse_loss(input, target, reduction, out=None):
     _check_operands(input, target, "mse_cpu", out)
-    return quiet(_finish, _square(_difference(input, target)), reduction, _result_like(input, target), out)
+    return quiet(_finish, quiet(_square, _difference(input, target)), reduction, _result_like(input, target), out)
 
 
 def mse_loss_backward(grad_output, input, target, reduction, out=None):
+    _check_real(input, target, "mse_backward_cpu_out", out)
     return quiet(_mse_gradient, grad_output, input, target, reduction, out)
 
 
@@ -186,8 +202,15 @@ def _mse_gradient(
     grad_output: np.ndarray, input: np.ndarray, target: np.ndarray, reduction: int, out: np.ndarray | None
 ) -> np.ndarray:
     slope = _difference(input, target)
-    slope *= _mean_factor(2.0, slope.size, reduction)
+    slope *= slope.dtype.type(_mean_factor(2.0, slope.size, reduction))  # of integers, a mean is 0
     return deliver_cast(np.asarray(slope * widen(grad_output)), _result_like(input, target), out)
+
+
+def _check_real(input: np.ndarray, target: np.ndarray, kernel: str, out: np.ndarray | None) -> None:
+    if out is not None:
+        check_result_dtype(_promoted(input, target), out.dtype)
+    if input.dtype.kind in "bc":
+        raise checks.not_implemented(kernel, input)
 
 
 def smooth_l1_loss(input, target, reduction, beta, out=None):
@@ -210,6 +233,7 @@ def _smooth_l1(
 
 
 def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, out=None):
+    _check_real(input, target, "smooth_l1_backward_cpu_out", out)
     return quiet(_smooth_l1_gradient, grad_output, input, target, reduction, beta, out)
 
 
@@ -221,10 +245,13 @@ def _smooth_l1_gradient(
     beta: float,
     out: np.ndarray | None,
 ) -> np.ndarray:
-    difference = _difference(input, target)
+    like = _result_like(input, target)
+    difference = _difference(
+        *(np.asarray(each, np.int64) if each.dtype == np.uint8 else each for each in (input, target))
+    )
     slope = np.clip(difference / beta, -1, 1) if beta else np.sign(difference)
-    slope *= _mean_factor(1.0, slope.size, reduction)
-    return deliver_cast(np.asarray(slope * widen(grad_output)), _result_like(input, target), out)
+    slope *= _mean_factor(1.0, slope.size, reduction) if checks.is_float(like) or reduction != MEAN else 0
+    return deliver_cast(np.asarray(slope * widen(grad_output)), like, out)
 
 
 def binary_cross_entropy(input, target, weight, reduction, out=None):
@@ -243,10 +270,14 @@ def _cross_entropy(
     losses = (y - 1) * np.maximum(np.log1p(-p), _LOG_FLOOR) - y * np.maximum(np.log(p), _LOG_FLOOR)
     if weight is not None:
         losses = losses * widen(weight)
+    if reduction == NONE and out is None:
+        return deliver_cast(losses, input, empty_like(input))
     return _finish(losses, reduction, input, out)
 
 
 def binary_cross_entropy_backward(grad_output, input, target, weight, reduction, out=None):
+    _check_same_dtype(input, out)
+    checks.expect_float(input, "binary_cross_entropy_backward")
     return quiet(_cross_entropy_gradient, grad_output, input, target, weight, reduction, out)
 
 
@@ -339,7 +370,8 @@ def _check_operands(input: np.ndarray, target: np.ndarray, kernel: str, out: np.
 
 def _difference(input: np.ndarray, target: np.ndarray) -> np.ndarray:
     dtype = widen(_result_like(input, target)).dtype
-    return np.asarray(quiet(np.subtract, input.astype(dtype, copy=False), target.astype(dtype, copy=False)))
+    out = new_array(*result_layout((input, target), _promoted(input, target)), dtype)
+    return quiet(np.subtract, input.astype(dtype, copy=False), target.astype(dtype, copy=False), out=out)
 
 
 def _square(array: np.ndarray) -> np.ndarray:

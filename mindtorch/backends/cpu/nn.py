@@ -1,4 +1,4 @@
-"""Kernels of the nn family: convolution, pooling, normalization, embedding, dropout and padding.
+"""Kernels of the nn family: convolution, normalization, embedding, dropout and padding; the others are next door.
 
 A kernel checks its arguments with torch's texts, widens half precision and hands over to the arithmetic next door.
 """
@@ -10,12 +10,70 @@ from math import prod
 import numpy as np
 
 from mindtorch.backends import image_layout
-from mindtorch.backends.cpu import checks, normalization, pooling, random
+from mindtorch.backends.cpu import checks, normalization, random
 from mindtorch.backends.cpu.convolution import Geometry, add_bias, correlate, correlate_weight, scatter
 from mindtorch.backends.cpu.convolution_checks import check_input, geometry_of
-from mindtorch.backends.cpu.precision import Arrays, check_out, deliver, deliver_all, widen
+from mindtorch.backends.cpu.padding import reflection_pad1d as reflection_pad1d
+from mindtorch.backends.cpu.padding import reflection_pad1d_backward as reflection_pad1d_backward
+from mindtorch.backends.cpu.padding import reflection_pad2d as reflection_pad2d
+from mindtorch.backends.cpu.padding import reflection_pad2d_backward as reflection_pad2d_backward
+from mindtorch.backends.cpu.padding import reflection_pad3d as reflection_pad3d
+from mindtorch.backends.cpu.padding import reflection_pad3d_backward as reflection_pad3d_backward
+from mindtorch.backends.cpu.padding import replication_pad1d as replication_pad1d
+from mindtorch.backends.cpu.padding import replication_pad1d_backward as replication_pad1d_backward
+from mindtorch.backends.cpu.padding import replication_pad2d as replication_pad2d
+from mindtorch.backends.cpu.padding import replication_pad2d_backward as replication_pad2d_backward
+from mindtorch.backends.cpu.padding import replication_pad3d as replication_pad3d
+from mindtorch.backends.cpu.padding import replication_pad3d_backward as replication_pad3d_backward
+from mindtorch.backends.cpu.pooling_kernels import adaptive_avg_pool2d as adaptive_avg_pool2d
+from mindtorch.backends.cpu.pooling_kernels import adaptive_avg_pool2d_backward as adaptive_avg_pool2d_backward
+from mindtorch.backends.cpu.pooling_kernels import adaptive_avg_pool3d as adaptive_avg_pool3d
+from mindtorch.backends.cpu.pooling_kernels import adaptive_avg_pool3d_backward as adaptive_avg_pool3d_backward
+from mindtorch.backends.cpu.pooling_kernels import adaptive_max_pool2d as adaptive_max_pool2d
+from mindtorch.backends.cpu.pooling_kernels import adaptive_max_pool2d_backward as adaptive_max_pool2d_backward
+from mindtorch.backends.cpu.pooling_kernels import adaptive_max_pool3d as adaptive_max_pool3d
+from mindtorch.backends.cpu.pooling_kernels import adaptive_max_pool3d_backward as adaptive_max_pool3d_backward
+from mindtorch.backends.cpu.pooling_kernels import avg_pool2d as avg_pool2d
+from mindtorch.backends.cpu.pooling_kernels import avg_pool2d_backward as avg_pool2d_backward
+from mindtorch.backends.cpu.pooling_kernels import avg_pool3d as avg_pool3d
+from mindtorch.backends.cpu.pooling_kernels import avg_pool3d_backward as avg_pool3d_backward
+from mindtorch.backends.cpu.pooling_kernels import max_pool2d_with_indices as max_pool2d_with_indices
+from mindtorch.backends.cpu.pooling_kernels import max_pool2d_with_indices_backward as max_pool2d_with_indices_backward
+from mindtorch.backends.cpu.pooling_kernels import max_pool3d_with_indices as max_pool3d_with_indices
+from mindtorch.backends.cpu.pooling_kernels import max_pool3d_with_indices_backward as max_pool3d_with_indices_backward
+from mindtorch.backends.cpu.pooling_kernels import max_unpool2d as max_unpool2d
+from mindtorch.backends.cpu.pooling_kernels import max_unpool3d as max_unpool3d
+from mindtorch.backends.cpu.precision import Arrays, deliver, deliver_all, widen
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.strided import empty_like, laid_out
+from mindtorch.backends.cpu.unfolding import col2im as col2im
+from mindtorch.backends.cpu.unfolding import im2col as im2col
+from mindtorch.backends.cpu.upsampling import upsample_bicubic2d as upsample_bicubic2d
+from mindtorch.backends.cpu.upsampling import upsample_bicubic2d_aa as upsample_bicubic2d_aa
+from mindtorch.backends.cpu.upsampling import upsample_bicubic2d_aa_backward as upsample_bicubic2d_aa_backward
+from mindtorch.backends.cpu.upsampling import upsample_bicubic2d_backward as upsample_bicubic2d_backward
+from mindtorch.backends.cpu.upsampling import upsample_bilinear2d as upsample_bilinear2d
+from mindtorch.backends.cpu.upsampling import upsample_bilinear2d_aa as upsample_bilinear2d_aa
+from mindtorch.backends.cpu.upsampling import upsample_bilinear2d_aa_backward as upsample_bilinear2d_aa_backward
+from mindtorch.backends.cpu.upsampling import upsample_bilinear2d_backward as upsample_bilinear2d_backward
+from mindtorch.backends.cpu.upsampling import upsample_lanczos2d_aa as upsample_lanczos2d_aa
+from mindtorch.backends.cpu.upsampling import upsample_lanczos2d_aa_backward as upsample_lanczos2d_aa_backward
+from mindtorch.backends.cpu.upsampling import upsample_linear1d as upsample_linear1d
+from mindtorch.backends.cpu.upsampling import upsample_linear1d_backward as upsample_linear1d_backward
+from mindtorch.backends.cpu.upsampling import upsample_nearest1d as upsample_nearest1d
+from mindtorch.backends.cpu.upsampling import upsample_nearest1d_backward as upsample_nearest1d_backward
+from mindtorch.backends.cpu.upsampling import upsample_nearest2d as upsample_nearest2d
+from mindtorch.backends.cpu.upsampling import upsample_nearest2d_backward as upsample_nearest2d_backward
+from mindtorch.backends.cpu.upsampling import upsample_nearest3d as upsample_nearest3d
+from mindtorch.backends.cpu.upsampling import upsample_nearest3d_backward as upsample_nearest3d_backward
+from mindtorch.backends.cpu.upsampling import upsample_nearest_exact1d as upsample_nearest_exact1d
+from mindtorch.backends.cpu.upsampling import upsample_nearest_exact1d_backward as upsample_nearest_exact1d_backward
+from mindtorch.backends.cpu.upsampling import upsample_nearest_exact2d as upsample_nearest_exact2d
+from mindtorch.backends.cpu.upsampling import upsample_nearest_exact2d_backward as upsample_nearest_exact2d_backward
+from mindtorch.backends.cpu.upsampling import upsample_nearest_exact3d as upsample_nearest_exact3d
+from mindtorch.backends.cpu.upsampling import upsample_nearest_exact3d_backward as upsample_nearest_exact3d_backward
+from mindtorch.backends.cpu.upsampling import upsample_trilinear3d as upsample_trilinear3d
+from mindtorch.backends.cpu.upsampling import upsample_trilinear3d_backward as upsample_trilinear3d_backward
 from mindtorch.lazy import lazy
 
 scipy_sparse = lazy("scipy.sparse")
@@ -48,10 +106,25 @@ def convolution_backward(
     output_mask,
 ):
     geometry = geometry_of(input.ndim - 2, stride, padding, dilation, output_padding, groups)
+    _check_takes_gradients(input, dilation, transposed, output_mask)
     grads = quiet(
         _convolution_grads, widen(grad_output), widen(input), widen(weight), geometry, transposed, output_mask
     )
     return tuple([_as_convolved(grad, input, weight) for grad in deliver_all(grads, input)])
+
+
+def _check_takes_gradients(input: np.ndarray, dilation: list[int], transposed: bool, mask: list[bool]) -> None:
+    """torch has kernels for the gradients of floating-point numbers only, and for int64 where there is a dilation."""
+    if checks.is_float(input) or not (mask[0] or mask[1]):
+        return
+    dims = 3 if input.ndim == 5 else 2
+    if transposed:
+        part = "backward_out" if mask[0] else "acc_grad_parameters"
+        raise checks.not_implemented(f"slow_conv_transpose{dims}d_{part}_cpu", input)
+    if max(dilation) > 1 and input.dtype != np.int64:
+        raise checks.not_implemented("slow_conv_dilated<>", input)
+    if max(dilation) == 1:
+        raise checks.not_implemented(f"slow_conv{dims}d_cpu_grad_{'input' if mask[0] else 'weight'}", input)
 
 
 def _as_convolved(grad: np.ndarray | None, input: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
@@ -74,87 +147,6 @@ def _convolution_grads(
     if mask[2]:
         grad_bias = grad.sum((0, *range(2, grad.ndim)))
     return grad_input, grad_weight, grad_bias
-
-
-# -------------------- pooling --------------------
-
-
-def max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out=None):
-    window = pooling.window_of(input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode)
-    if out is not None:
-        check_out(out[0], input)
-    if input.dtype.kind in "bc":
-        raise checks.not_implemented("max_pool2d", input)
-    values, indices = quiet(pooling.maximum, widen(input), window)
-    if out is None:
-        return _as_image(deliver(values, input), input), _as_image(indices, input)
-    return deliver(values, input, out[0]), deliver(indices, indices, out[1])
-
-
-def max_pool2d_with_indices_backward(
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=None
-):
-    window = pooling.window_of(input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode)
-    if grad_output.shape != indices.shape:
-        raise RuntimeError(f"Expected grad_output of shape {list(indices.shape)}, got {list(grad_output.shape)}")
-    grad = quiet(pooling.scatter_to, widen(grad_output), indices, input.shape, window.overlaps())
-    return _as_image(deliver(grad, input, out), input, out)
-
-
-def _as_image(result: np.ndarray, input: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """A new result in the memory format of the input."""
-    return result if out is not None else laid_out(result, image_layout.following(input, result.shape))
-
-
-def avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None):
-    window, divisor = _average_window(
-        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-    _check_averaged(input, out)
-    return _as_image(deliver(quiet(pooling.average, widen(input), window, divisor), input, out), input, out)
-
-
-def avg_pool2d_backward(
-    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None
-):
-    window, divisor = _average_window(
-        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-    _check_averaged(input, out)
-    grad = quiet(pooling.spread, widen(grad_output), input.shape, window, divisor)
-    return _as_image(deliver(grad, input, out), input, out)
-
-
-def _average_window(
-    input: np.ndarray,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> tuple[pooling.Window, np.ndarray | int]:
-    if divisor_override == 0:
-        raise RuntimeError("divisor must be not zero")
-    window = pooling.window_of(input, "avg_pool2d", kernel_size, stride, padding, [1], ceil_mode)
-    return window, pooling.divisor_of(window, input.shape[-2:], count_include_pad, divisor_override)
-
-
-def _check_averaged(input: np.ndarray, out: np.ndarray | None) -> None:
-    check_out(out, input)
-    if not (checks.is_float(input) or input.dtype == np.int64):
-        raise checks.not_implemented("avg_pool2d", input)
-
-
-def adaptive_avg_pool2d(input, output_size):
-    checks.expect_float(input, "adaptive_avg_pool2d")
-    pooled = quiet(pooling.adaptive_average, widen(input), tuple(output_size))
-    return _as_image(deliver(pooled, input), input)
-
-
-def adaptive_avg_pool2d_backward(grad_output, input):
-    grad = quiet(pooling.adaptive_spread, widen(grad_output), input.shape)
-    return _as_image(deliver(grad, input), input)
 
 
 # -------------------- normalization --------------------
@@ -185,8 +177,8 @@ def _batch_norm(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if not training:
         mean, invstd = widen(running_mean), 1 / np.sqrt(widen(running_var) + eps)
-        nothing = np.empty(0, x.dtype)
-        return normalization.normalize_channels(x, mean, invstd, weight, bias), nothing, nothing
+        nothings = np.empty(0, x.dtype), np.empty(0, x.dtype)
+        return normalization.normalize_channels(x, mean, invstd, weight, bias), *nothings
     mean, variance, centred = normalization.channel_statistics(x)
     count = x.shape[0] * x.shape[2]
     normalization.update_running(running_mean, mean, momentum)
@@ -198,6 +190,7 @@ def _batch_norm(
 def native_batch_norm_backward(
     grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
 ):
+    checks.expect_float(input, "batch_norm_backward_cpu")
     mean, invstd = save_mean, save_invstd
     if not train:
         mean, invstd = widen(running_mean), quiet(_reciprocal_deviation, widen(running_var), eps)
@@ -234,6 +227,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
+    checks.expect_float(input, "LayerNormBackwardKernelImpl")
     dims = len(normalized_shape)
     grad, x = (normalization.rows_of(widen(array), dims) for array in (grad_out, input))
     mean, rstd = widen(mean).reshape(-1, 1), widen(rstd).reshape(-1, 1)

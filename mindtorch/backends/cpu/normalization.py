@@ -99,7 +99,7 @@ def normalize_rows(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rows, columns) normalized over columns, with each row's mean and reciprocal deviation."""
     out = np.empty(x.shape, x.dtype)
-    mean, rstd = np.empty((2, x.shape[0], 1), x.dtype)
+    mean, rstd = np.empty((x.shape[0], 1), x.dtype), np.empty((x.shape[0], 1), x.dtype)
     averages = np.full(x.shape[1], 1 / max(1, x.shape[1]), x.dtype)
     scratch = _scratch(x, 0 if weight is None else 1)
     for rows in _row_blocks(x):
@@ -121,7 +121,7 @@ def row_gradients(
 ) -> Triple:
     """Gradients of the input, the weight and the bias of `normalize_rows`."""
     grad_input = np.empty(x.shape, x.dtype) if mask[0] else None
-    grad_weight, grad_bias = np.zeros((2, x.shape[1]), x.dtype)
+    grad_weight, grad_bias = np.zeros(x.shape[1], x.dtype), np.zeros(x.shape[1], x.dtype)
     scale = np.ones(x.shape[1], x.dtype) if weight is None else weight
     scratch = _scratch(x, 2)
     for rows in _row_blocks(x):

@@ -7,11 +7,12 @@ import numpy as np
 
 from mindtorch import geometry, iterator
 from mindtorch.backends.cpu.checks import c_name
-from mindtorch.backends.cpu.elementwise import widened
+from mindtorch.backends.cpu.computing import widened
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.dtype import FROM_NUMPY
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import reduced_dims
-from mindtorch.promotion import DOUBLE, FLOAT
+from mindtorch.promotion import DOUBLE, FLOAT, INT64, is_integral
 
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]
@@ -67,8 +68,8 @@ def add_up(input: Array, dims: tuple[int, ...], keepdim: bool, dtype: NumpyDtype
     return np.add.reduce(input, dims, dtype, None, keepdim)
 
 
-# A product with ones makes BLAS add the rows, in half the time that NumPy needs. More of them would lose digits.
-_ONES = {dtype: np.ones(64, dtype) for dtype in (FLOAT, DOUBLE)}
+# A product with ones makes BLAS add up rows, in a third of the time that NumPy needs. Longer rows would lose digits.
+_ONES = {dtype: np.ones(1024, dtype) for dtype in (FLOAT, DOUBLE)}
 _LONG = 1 << 14
 
 
@@ -78,13 +79,18 @@ def is_long(input: Array) -> bool:
 
 
 def add_up_all(input: Array) -> Array:
-    """The sum of a long array: the columns of a matrix first, then their sums in pairs. The errors are torch's."""
-    flat, ones = input.reshape(-1), _ONES[input.dtype]
-    whole = flat.size - flat.size % ones.size
-    sums = ones.dot(flat[:whole].reshape(ones.size, -1))
-    if sums.size >= _LONG:
-        sums = add_up_all(sums)
-    return np.add(np.add.reduce(sums), np.add.reduce(flat[whole:]), out=np.empty((), input.dtype))
+    """The sum of a long array: that of each row of a matrix first, then their sum in pairs. Errors are like torch's."""
+    ones, total = _ONES[input.dtype], np.empty((), input.dtype)
+    whole = input.size - input.size % ones.size
+    flat = input.reshape(-1)
+    sums = (flat if whole == flat.size else flat[:whole]).reshape(-1, ones.size).dot(ones)
+    if sums.size == ones.size:
+        ones.dot(sums, total)
+    else:
+        np.add.reduce(add_up_all(sums) if sums.size >= _LONG else sums, None, None, total)
+    if whole < flat.size:
+        np.add(total, np.add.reduce(flat[whole:]), total)
+    return total
 
 
 def _is_long_outer(input: Array, dims: tuple[int, ...]) -> bool:
@@ -130,6 +136,21 @@ def check_out_dtype(out: Array | None, dtype: NumpyDtype) -> None:
     if out is not None and out.dtype != dtype:
         expected = c_name(np.empty(0, dtype))
         raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {c_name(out)} instead")
+
+
+def sum_dtype(input: Array, dtype: Dtype | None, out: Array | None) -> NumpyDtype:
+    """The dtype of a sum or product, in which it is computed, too: a given one, that of `out`, int64 for integers."""
+    if dtype is not None:
+        if out is input and out.dtype != dtype.numpy:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {c_name(input)} and output tensor dtype "
+                f"{c_name(np.empty(0, dtype.numpy))} should match"
+            )
+        check_out_dtype(out, dtype.numpy)
+        return dtype.numpy
+    if out is not None:
+        return out.dtype
+    return INT64 if is_integral(input.dtype) else input.dtype
 
 
 def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:

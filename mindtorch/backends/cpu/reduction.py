@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.elementwise import widened
+from mindtorch.backends.cpu.computing import widened
+from mindtorch.backends.cpu.cumulative import cummax, cummin, cumprod, cumsum, logcumsumexp
+from mindtorch.backends.cpu.order_statistics import (
+    aminmax,
+    histc,
+    kthvalue,
+    median,
+    median_dim,
+    mode,
+    nanmedian,
+    nanmedian_dim,
+)
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
 from mindtorch.backends.cpu.reducing import (
     add_up,
@@ -17,11 +28,12 @@ from mindtorch.backends.cpu.reducing import (
     is_long,
     nonempty_dims,
     one_dim,
-    running_sum,
     scalar_name,
     store,
+    sum_dtype,
 )
 from mindtorch.backends.cpu.refusals import not_implemented, refused
+from mindtorch.backends.cpu.searching import bucketize, bucketize_number, searchsorted, searchsorted_number
 from mindtorch.backends.cpu.softmax import (
     log_softmax,
     log_softmax_backward_data,
@@ -46,8 +58,25 @@ from mindtorch.promotion import (
 )
 
 __all__ = [
+    "aminmax",
+    "bucketize",
+    "bucketize_number",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "histc",
+    "kthvalue",
     "log_softmax",
     "log_softmax_backward_data",
+    "logcumsumexp",
+    "median",
+    "median_dim",
+    "mode",
+    "nanmedian",
+    "nanmedian_dim",
+    "searchsorted",
+    "searchsorted_number",
     "softmax",
     "softmax_backward_data",
     "sort",
@@ -84,27 +113,26 @@ def sum(input: Array, dtype: Dtype | None = None) -> Array:
 def sum_dim(
     input: Array, dim: Dims, keepdim: bool = False, dtype: Dtype | None = None, out: Array | None = None
 ) -> Array:
-    target = _sum_dtype(input, dtype, out)
+    target = sum_dtype(input, dtype, out)
     dims = reduced_dims(dim, input.ndim)
     if dims == (0,) and not keepdim and out is None and _has_few_rows(input, target):
         return quiet(_ONES[target][len(input)].dot, input)
     return store(quiet(add_up, as_computed(input, target), dims, keepdim), target, out)
 
 
+def nansum(
+    input: Array, dim: Dims = None, keepdim: bool = False, dtype: Dtype | None = None, out: Array | None = None
+) -> Array:
+    if input.dtype.kind == "c":
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    has_nans = input.dtype.kind in "fV"
+    return sum_dim(np.where(np.isnan(input), 0, input) if has_nans else input, dim, keepdim, dtype, out)
+
+
 def _has_few_rows(input: Array, dtype: np.dtype[Any]) -> bool:
     """Whether a product with a vector of ones adds up the rows."""
     is_matrix = input.ndim == 2 and input.dtype is dtype and dtype in _ONES
     return is_matrix and 0 < len(input) <= _SMALL and input.size > 0 and input.flags.c_contiguous
-
-
-def _sum_dtype(input: Array, dtype: Dtype | None, out: Array | None) -> np.dtype[Any]:
-    """The dtype of a sum or product, in which it is computed, too: a given one, that of `out`, int64 for integers."""
-    if dtype is not None:
-        check_out_dtype(out, dtype.numpy)
-        return dtype.numpy
-    if out is not None:
-        return out.dtype
-    return INT64 if is_integral(input.dtype) else input.dtype
 
 
 def mean(input: Array, dtype: Dtype | None = None, out: Array | None = None) -> Array:
@@ -122,6 +150,8 @@ def mean_dim(
         check_out_dtype(out, dtype.numpy)
     elif out is not None:
         check_result_dtype(real_of(input.dtype), out.dtype)
+    if out is not None:
+        check_distinct(out)
     target = dtype.numpy if dtype is not None else input.dtype if out is None else out.dtype
     dims = reduced_dims(dim, input.ndim)
     total = quiet(add_up, as_computed(input, widened(target)), dims, keepdim)
@@ -147,27 +177,10 @@ def prod_dim(
 
 
 def _prod(input: Array, dim: int | None, keepdim: bool, dtype: Dtype | None, out: Array | None) -> Array:
-    target = _sum_dtype(input, dtype, out)
+    target = sum_dtype(input, dtype, out)
     dims = reduced_dims(dim, input.ndim)
     computed = as_computed(input, target)
     return store(quiet(np.multiply.reduce, computed, dims, computed.dtype, None, keepdim), target, out)
-
-
-_NO_CUMSUM = not_implemented("cumsum_out_cpu", BOOL)
-
-
-def cumsum(input: Array, dim: int, dtype: Dtype | None = None, out: Array | None = None) -> Array:
-    """In double precision, as torch does for float32."""
-    target = _sum_dtype(input, dtype, out)
-    values, axis = one_dim(input, dim)
-    if target == BOOL and input.ndim and input.size:
-        raise _NO_CUMSUM[target](target)
-    if out is not None:
-        check_distinct(out)
-    computed = as_computed(values, target)
-    wide = computed.dtype if is_integral(target) else promote(DOUBLE, computed.dtype)
-    result = quiet(running_sum, computed, axis, wide)
-    return store(result.reshape(input.shape), target, out)
 
 
 # -------------------- extremes --------------------
@@ -358,6 +371,8 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
 def logsumexp(input: Array, dim: Dims, keepdim: bool = False, out: Array | None = None) -> Array:
     dtype = float_of(input.dtype)
     dims = reduced_dims(dim, input.ndim)
+    if out is not None:
+        check_distinct(out)
     if input.ndim and input.size and not keepdim and not isinstance(dim, int) and not dim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * input.ndim}")
     values = as_computed(input, dtype)

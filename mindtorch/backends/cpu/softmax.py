@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.elementwise import BLOCK, FLOATS
+from mindtorch.backends.cpu.computing import FLOATS
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.iterator import BLOCK, check_distinct
 from mindtorch.promotion import BFLOAT16, FLOAT, HALF
 
 Array = np.ndarray
@@ -80,6 +81,8 @@ def _run(name: str, step: Step, inputs: tuple[Array, ...], dim: int, half_to_flo
     first, axis = one_dim(inputs[0], dim)
     dtype = first.dtype
     check_out_dtype(out, dtype)
+    if out is not None:
+        check_distinct(out)
     if out is None and dtype in FLOATS and 0 < first.size <= BLOCK and all(each.flags.c_contiguous for each in inputs):
         result = np.empty(first.shape, dtype)
         quiet(step, result, *[each.reshape(first.shape) for each in inputs], axis=axis)

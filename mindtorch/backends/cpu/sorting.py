@@ -3,10 +3,10 @@
 import numpy as np
 
 from mindtorch import geometry
-from mindtorch.backends.cpu.elementwise import new_array
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import refused
+from mindtorch.iterator import new_array
 from mindtorch.promotion import BOOL, COMPLEX, INT64
 
 Array = np.ndarray

@@ -7,10 +7,29 @@ import numpy as np
 
 from mindtorch.backends.cpu import activations
 from mindtorch.backends.cpu.arithmetic import choose
-from mindtorch.backends.cpu.elementwise import FLOATS, Op, binary, compute, loops, unary
+from mindtorch.backends.cpu.bessel import (
+    entr,
+    erfcx,
+    i0,
+    i0e,
+    i1,
+    i1e,
+    igamma,
+    igammac,
+    log_ndtr,
+    ndtri,
+    xlog1py,
+    zeta,
+)
+from mindtorch.backends.cpu.computing import FLOATS, Op, compute, loops
+from mindtorch.backends.cpu.elementwise import binary, unary
 from mindtorch.backends.cpu.refusals import not_implemented
 from mindtorch.lazy import lazy
 from mindtorch.promotion import COMPLEX, int_to_float
+
+__all__ = [
+    "entr", "erfcx", "i0", "i0e", "i1", "i1e", "igamma", "igammac", "log_ndtr", "ndtri", "xlog1py", "zeta",
+]  # fmt: skip
 
 scipy_special = lazy("scipy.special")
 

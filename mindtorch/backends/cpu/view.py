@@ -11,8 +11,11 @@ import numpy as np
 
 from mindtorch import geometry
 from mindtorch.backends import view_geometry
-from mindtorch.backends.cpu.strided import Array, storage_of, strided, strides_of
+from mindtorch.backends.cpu.casting import copy_into, deliver_same
+from mindtorch.backends.cpu.strided import Array, laid_out, storage_of, strided, strides_of
+from mindtorch.batched_array import BatchedArray, level_numbered
 from mindtorch.dtype import FROM_NUMPY
+from mindtorch.iterator import is_expanded
 
 _ALL = builtins.slice(None)
 
@@ -197,6 +200,47 @@ def as_strided_plain(input, size, stride):
     return as_strided(input, size, stride)
 
 
+# -------------------- parts replaced --------------------
+
+
+def select_scatter(input, src, dim, index):
+    return _replaced(input, src, select, dim, index)
+
+
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1, out=None):
+    result = _replaced(input, src, slice, dim, start, end, step)
+    return result if out is None else deliver_same(laid_out(result, None), out)
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    return _replaced(input, src, diagonal, offset, dim1, dim2)
+
+
+def as_strided_scatter(input, src, size, stride, storage_offset=None):
+    return _replaced(input, src, as_strided, size, stride, storage_offset)
+
+
+def _replaced(input: Array, src: Array, view_of: Any, *args: Any) -> Array:
+    """A copy of the input in which the elements that a view shows are those of `src`."""
+    result = _copy_in_place(input)
+    part = view_of(result, *args)
+    if part.shape != src.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. "
+            f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
+        )
+    copy_into(part, src)
+    return result
+
+
+def _copy_in_place(input: Array) -> Array:
+    """A copy that lies in a copied storage as the input lies in its own; a dense copy of an expanded input."""
+    if is_expanded(input):
+        return laid_out(input, geometry.preserved_strides(input.shape, geometry.strides_of(input)))
+    storage, start = storage_of(input)
+    return strided(storage.copy(), input.shape, strides_of(input), start, input.dtype)
+
+
 # -------------------- the general case --------------------
 
 
@@ -221,3 +265,23 @@ def _type_name(input: Array) -> str:
 
 
 _UNNAMED_TYPES = ("Bool", "BFloat16", "ComplexFloat", "ComplexDouble", "UInt16", "UInt32", "UInt64")
+
+
+# -------------------- vmap --------------------
+
+
+def add_batch_dim(input, batch_dim, level):
+    """Hides a dimension: what is left is one sample to look at."""
+    return BatchedArray(input, batch_dim, level_numbered(level))
+
+
+def spread_over_level(input, level):
+    """The same sample as often as the level has samples."""
+    found = level_numbered(level)
+    return BatchedArray(np.broadcast_to(input, (found.size, *input.shape)), 0, found)
+
+
+def remove_batch_dim(input, level, batch_size, out_dim):
+    """Of an array that is not batched at the level: the same for all samples."""
+    shape = (*input.shape[:out_dim], batch_size, *input.shape[out_dim:])
+    return np.broadcast_to(np.expand_dims(input, out_dim), shape)

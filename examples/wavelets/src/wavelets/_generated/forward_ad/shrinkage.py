@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """Forward-mode derivatives of the shrinkage ops: tangents of the inputs to tangents of the results."""
 
-from mindtorch.autograd.formulas import conj
+from mindtorch.autograd.formulas.common import conj
 
 from wavelets.formulas import beyond
 

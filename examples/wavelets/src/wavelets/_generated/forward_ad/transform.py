@@ -2,6 +2,8 @@
 # Regenerate: mindtorch-codegen
 """Forward-mode derivatives of the transform ops: tangents of the inputs to tangents of the results."""
 
+from mindtorch.dispatch.tangents import zeros_for
+
 from wavelets._generated import own_ops
 from wavelets._generated.ops import transform as functions
 
@@ -15,12 +17,12 @@ def haar(result, arguments, tangents):
 
 def inverse_haar(result, arguments, tangents):
     """inverse_haar(Tensor approximation, Tensor detail, int dim=-1) -> Tensor"""
-    _, _, dim = arguments
+    approximation, detail, dim = arguments
     approximation_t, detail_t, _ = tangents
     if approximation_t is None:
-        approximation_t = 0
+        approximation_t = zeros_for(approximation)
     if detail_t is None:
-        detail_t = 0
+        detail_t = zeros_for(detail)
     return functions.inverse_haar(approximation_t, detail_t, dim)
 
 

@@ -17,7 +17,7 @@ class EnergyBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (2 * self * spread(grad, self.shape, node.dim, node.keepdim),)

@@ -17,7 +17,7 @@ class SoftThresholdBackward0(Node):
     saved = ("self",)
 
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        (self,) = node.unpack()
         return (grad * beyond(self, node.threshold),)

@@ -5,7 +5,7 @@
 from mindtorch import state
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad
-from mindtorch.autograd.saved_tensor import save
+from mindtorch.autograd.saved_tensor import save, save_copy
 from mindtorch.dispatch.arguments import float_of, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
@@ -61,7 +61,7 @@ def soft_threshold_(input, threshold):
         check_inplace(input)
         node = nodes.SoftThresholdBackward0((edge,))
         node.threshold = threshold
-        node.kept = (save(input.clone()),)
+        node.kept = (save_copy(input),)
     _soft_threshold_kernels[type(input_array)](input_array, threshold, out=input_array)
     mark_written(input)
     if node is not None:

@@ -18,5 +18,8 @@ for family in FAMILIES:
     own = {name: value for name, value in vars(family.functions).items() if isinstance(value, FunctionType)}
     vars(own_ops).update((name, value) for name, value in own.items() if value.__module__ == family.functions.__name__)
 
+# The rules for tensors inside vmap, which are imported with it.
+register_kernels_of("Batched", "wavelets._generated.batching")
+
 # The kernels for the NPU need the Ascend libraries: their module is imported when the backend is there.
 register_kernels_of("NPU", "wavelets._generated.npu_kernels")

@@ -1,0 +1,100 @@
+"""Kernels of the activation functions: which computation for which dtype."""
+
+import numpy as np
+
+from mindtorch.backends.cpu import activations, arithmetic
+from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
+from mindtorch.backends.cpu.elementwise import unary
+from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
+from mindtorch.promotion import BOOL, COMPLEX
+
+Array = np.ndarray
+Number = complex
+
+_FLOAT_OR_COMPLEX = (*FLOATS, *COMPLEX)
+
+
+relu = unary(
+    Op(
+        loops(arithmetic.relu, REAL_NUMBERS),
+        refusals=refused(RuntimeError, "Boolean inputs not supported for relu", BOOL)
+        | refused(NotImplementedError, "clamp is not supported for complex types", *COMPLEX),
+    )
+)
+_THRESHOLD_BACKWARD = Op(
+    loops(arithmetic.threshold_backward, REAL_NUMBERS), refusals=not_implemented("threshold_cpu", BOOL, *COMPLEX)
+)
+_LEAKY_RELU = Op(loops(arithmetic.leaky_relu, FLOATS), refusals=not_implemented("leaky_relu_cpu", *ONLY_FLOATING))
+_LEAKY_RELU_BACKWARD = Op(
+    loops(arithmetic.leaky_relu_backward, FLOATS), refusals=not_implemented("leaky_relu_backward_cpu", *ONLY_FLOATING)
+)
+
+
+def threshold_backward(grad_output: Array, input: Array, threshold: Number, out: Array | None = None) -> Array:
+    return compute(_THRESHOLD_BACKWARD, (input, grad_output), out, threshold)
+
+
+def leaky_relu(input: Array, negative_slope: Number = 0.01, out: Array | None = None) -> Array:
+    return compute(_LEAKY_RELU, (input,), out, negative_slope)
+
+
+def leaky_relu_backward(
+    grad_output: Array, input: Array, negative_slope: float, self_is_result: bool, out: Array | None = None
+) -> Array:
+    if self_is_result and negative_slope < 0:
+        raise RuntimeError(
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This "
+            "is caused by calling in-place forward function with a negative slope, please call out-of-place version "
+            "instead. File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place "
+            "leakRelu backward calculation with negative slope"
+        )
+    return compute(_LEAKY_RELU_BACKWARD, (input, grad_output), out, negative_slope)
+
+
+_NO_GELU = not_implemented("GeluKernelImpl", *ONLY_FLOATING)
+_NO_GELU_BACKWARD = not_implemented("GeluBackwardKernelImpl", *ONLY_FLOATING)
+_GELU = unary(Op(loops(activations.gelu, FLOATS), refusals=_NO_GELU))
+_GELU_TANH = unary(Op(loops(activations.gelu_tanh, FLOATS), refusals=_NO_GELU))
+_GELU_BACKWARD = Op(loops(activations.gelu_backward, FLOATS), refusals=_NO_GELU_BACKWARD)
+_GELU_TANH_BACKWARD = Op(loops(activations.gelu_tanh_backward, FLOATS), refusals=_NO_GELU_BACKWARD)
+
+
+def gelu(input: Array, approximate: str = "none", out: Array | None = None) -> Array:
+    return activations.by_name(approximate, _GELU, _GELU_TANH)(input, out)
+
+
+def gelu_backward(grad_output: Array, input: Array, approximate: str = "none", out: Array | None = None) -> Array:
+    op = activations.by_name(approximate, _GELU_BACKWARD, _GELU_TANH_BACKWARD)
+    return compute(op, (grad_output, input), out)
+
+
+silu = unary(Op(loops(activations.silu, _FLOAT_OR_COMPLEX), refusals=not_implemented("silu_cpu", *INTEGRAL_OR_BOOL)))
+_SILU_BACKWARD = Op(
+    loops(activations.silu_backward, _FLOAT_OR_COMPLEX),
+    refusals=not_implemented("silu_backward_cpu", *INTEGRAL_OR_BOOL),
+)
+mish = unary(Op(loops(activations.mish, FLOATS), refusals=not_implemented("mish_cpu", *ONLY_FLOATING)))
+hardswish = unary(Op(loops(activations.hardswish, FLOATS), refusals=not_implemented("hardswish_cpu", *ONLY_FLOATING)))
+_ELU = Op(loops(activations.elu, FLOATS), refusals=not_implemented("elu_cpu", *ONLY_FLOATING))
+_SOFTPLUS = Op(loops(activations.softplus, FLOATS), refusals=not_implemented("softplus_cpu", *ONLY_FLOATING))
+_SOFTPLUS_BACKWARD = Op(
+    loops(activations.softplus_backward, FLOATS), refusals=not_implemented("softplus_backward_cpu", *ONLY_FLOATING)
+)
+
+
+def silu_backward(grad_output: Array, input: Array, out: Array | None = None) -> Array:
+    return compute(_SILU_BACKWARD, (grad_output, input), out)
+
+
+def elu(input: Array, alpha: float = 1, scale: float = 1, input_scale: float = 1, out: Array | None = None) -> Array:
+    return compute(_ELU, (input,), out, alpha, scale, input_scale)
+
+
+def softplus(input: Array, beta: float = 1, threshold: float = 20, out: Array | None = None) -> Array:
+    return compute(_SOFTPLUS, (input,), out, beta, threshold)
+
+
+def softplus_backward(
+    grad_output: Array, input: Array, beta: float, threshold: float, out: Array | None = None
+) -> Array:
+    return compute(_SOFTPLUS_BACKWARD, (grad_output, input), out, beta, threshold)

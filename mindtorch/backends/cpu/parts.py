@@ -1,0 +1,107 @@
+"""Computations of numeric.py that are more than one ufunc. They take arrays of one dtype and perhaps `out`."""
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu.arithmetic import check_divisor, choose, copy
+
+Array = np.ndarray
+
+
+# -------------------- the parts of numbers --------------------
+
+
+def remainder_of_integers(a: Array, b: Array, out: Array | None = None) -> Array:
+    """With the sign of the dividend."""
+    check_divisor(a, b)
+    return np.fmod(a, b, out=out)
+
+
+def fraction(x: Array, out: Array | None = None) -> Array:
+    return np.subtract(x, np.trunc(x), out=out)
+
+
+def times(factor: float, x: Array, out: Array | None = None) -> Array:
+    return np.multiply(x, x.dtype.type(factor), out=out)
+
+
+def signbit(x: Array, out: Array | None = None) -> Array:
+    """Never written straight into an array with gaps, which NumPy 2.4 fills wrongly."""
+    return np.signbit(x) if out is None else copy(np.signbit(x), out)
+
+
+def is_negative(x: Array, out: Array | None = None) -> Array:
+    return np.less(x, np.zeros((), x.dtype), out=out)
+
+
+def equals(value: float, x: Array, out: Array | None = None) -> Array:
+    return np.equal(x, value, out=out)
+
+
+def never(x: Array, out: Array | None = None) -> Array:
+    return np.not_equal(x, x, out=out)
+
+
+def heaviside(x: Array, at_zero: Array, out: Array | None = None) -> Array:
+    """0 for nan."""
+    return choose(x == 0, at_zero, (x > 0).astype(x.dtype), out)
+
+
+def nan_to_num(x: Array, nan: float, high: float, low: float, out: Array | None = None) -> Array:
+    result = np.asarray(np.nan_to_num(x, nan=nan, posinf=high, neginf=low))
+    return result if out is None else copy(result, out)
+
+
+# -------------------- exponents --------------------
+
+
+def ldexp(x: Array, power: Array, out: Array | None = None) -> Array:
+    return np.ldexp(x, np.clip(power, -20_000, 20_000).astype(np.int32), out=out)
+
+
+def times_power_of_two(x: Array, power: Array, out: Array | None = None) -> Array:
+    return np.multiply(x, np.exp2(power), out=out)
+
+
+def mantissa(x: Array, out: Array | None = None) -> Array:
+    return np.asarray(np.frexp(x)[0]) if out is None else copy(np.frexp(x)[0], out)
+
+
+def exponent(x: Array, out: Array | None = None) -> Array:
+    return np.asarray(np.frexp(x)[1]) if out is None else copy(np.frexp(x)[1], out)
+
+
+def next_narrow(dtype: np.dtype[Any], x: Array, towards: Array, out: Array | None = None) -> Array:
+    """The neighbour in a narrower dtype, of numbers that it has."""
+    return np.nextafter(x.astype(dtype), towards.astype(dtype)).astype(x.dtype)
+
+
+# -------------------- logarithms and sines --------------------
+
+
+def logaddexp_of_complex(a: Array, b: Array, out: Array | None = None) -> Array:
+    """With the larger one before the brackets."""
+    larger, smaller = np.where(a.real >= b.real, a, b), np.where(a.real >= b.real, b, a)
+    return np.add(larger, np.log1p(np.exp(smaller - larger)), out=out)
+
+
+def logit(x: Array, eps: float | None, narrow: np.dtype[Any] | None, out: Array | None = None) -> Array:
+    """Below eps that of eps, above 1 - eps that of 1 - eps; a negative eps is none.
+
+    For a narrower dtype than that of the computation, every step is rounded to it.
+    """
+    if eps is not None and eps >= 0:
+        low, high = x.dtype.type(eps), x.dtype.type(1 - eps)
+        x = np.where(x < low, low, np.where(x > high, high, x))
+    ratio = _rounded(x / _rounded(1 - x, narrow), narrow)
+    return np.log(ratio, out=out)
+
+
+def _rounded(x: Array, narrow: np.dtype[Any] | None) -> Array:
+    return x if narrow is None else x.astype(narrow).astype(x.dtype)
+
+
+def sinc(x: Array, out: Array | None = None) -> Array:
+    angle = x * x.dtype.type(np.pi)
+    return choose(x == 0, x.dtype.type(1), np.sin(angle) / angle, out)

@@ -1,0 +1,86 @@
+"""What pooling asks of its arguments, with torch's texts."""
+
+from __future__ import annotations
+
+from mindtorch.backends.cpu import checks
+
+Dims = tuple[int, ...]
+
+_COUNTS = {2: "two", 3: "three"}
+_AXES = {2: "HW", 3: "THW"}
+
+
+def sides_of(op: str, kernel: Dims, stride: Dims, padding: Dims, dilation: Dims) -> tuple[Dims, Dims, Dims, Dims]:
+    """The arguments with a number for each dimension."""
+    dims = 3 if op.endswith("3d") else 2
+    either = "" if op == "avg_pool3d" else "either "
+    sides = _each(kernel, f"kernel_size must {either}be", op, dims)
+    steps = _each(stride, f"stride must {either}be omitted,", op, dims) if stride else sides
+    pads = _each(padding, f"padding must {either}be", op, dims)
+    return sides, steps, pads, _each(dilation, "dilation must be either", op, dims)
+
+
+def _each(values: Dims, name: str, op: str, dims: int) -> Dims:
+    if len(values) not in (1, dims):
+        raise RuntimeError(f"{op}: {name} a single int, or a tuple of {_COUNTS[dims]} ints")
+    return values * dims if len(values) == 1 else values
+
+
+def check_input(op: str, shape: Dims, dims: int) -> None:
+    """Images or volumes, with or without a batch, which alone may be empty."""
+    if dims == 3:
+        _check_volume(op, shape)
+    elif len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, " f"but got:{list(shape)}"
+        )
+
+
+def _check_volume(op: str, shape: Dims) -> None:
+    if len(shape) not in (4, 5):
+        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
+    if 0 in shape[-4:]:
+        name = "max_pool3d_with_indices_out_cpu_template" if op == "max_pool3d" else op
+        raise RuntimeError(
+            f"{name}(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
+            f"{list(shape)} and non-batch dimension {shape[-4:].index(0)} has length zero!"
+        )
+
+
+def check_window(kernel: Dims, stride: Dims, padding: Dims, dilation: Dims) -> None:
+    if 0 in stride:
+        raise RuntimeError("stride should not be zero")
+    axes = _AXES[len(kernel)]
+    if min(kernel) <= 0:
+        sizes = " ".join(f"k{axis}: {k}" for axis, k in zip(axes, kernel))
+        raise RuntimeError(f"kernel size should be greater than zero, but got {sizes}")
+    for k, p, d in zip(kernel, padding, dilation):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > ((k - 1) * d + 1) // 2:
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, "
+                f"but got pad={p}, kernel_size={k} and dilation={d}"
+            )
+    if min(dilation) <= 0:
+        spread = " ".join(f"dilation{axis}: {d}" for axis, d in zip(axes, dilation))
+        raise RuntimeError(f"dilation should be greater than zero, but got {spread}")
+
+
+def check_output(op: str, shape: Dims, kernel: Dims, size: Dims) -> None:
+    """There must be a window, and the average of a volume must have no window larger than it."""
+    dims = len(size)
+    if min(size) < 1:
+        if op == "avg_pool3d":
+            _refuse_large_kernel(shape[-3:], kernel)
+        given, wanted = shape[-dims - 1 :], (shape[-dims - 1], *size)
+        raise RuntimeError(
+            f"Given input size: ({checks.times(given, 'x')}). Calculated output size: ({checks.times(wanted, 'x')}). "
+            "Output size is too small"
+        )
+
+
+def _refuse_large_kernel(shape: Dims, kernel: Dims) -> None:
+    image = " ".join(f"{axis}: {n}" for axis, n in zip("THW", shape))
+    window = " ".join(f"k{axis}: {k}" for axis, k in zip("THW", kernel))
+    raise RuntimeError(f"input image ({image}) smaller than kernel size ({window})")

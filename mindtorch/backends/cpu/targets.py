@@ -1,0 +1,75 @@
+"""The arrays that indexing kernels write to, and the check of the indices along one dimension."""
+
+import numpy as np
+
+from mindtorch import iterator
+from mindtorch.backends import view_geometry
+from mindtorch.backends.cpu.casting import check_same
+from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.strided import empty_like
+
+Array = np.ndarray
+
+INDEX_DTYPES = (np.dtype(np.int64), np.dtype(np.int32))
+
+
+def target_of(input: Array, out: Array | None) -> Array:
+    """The array to change: `out` with the values of the input, or a copy of the input in its memory order."""
+    if out is input:
+        return out
+    check_same(input, out)
+    if out is None or iterator.needs_resize(out, input.shape):
+        out = empty_like(input)
+    np.copyto(out, input)
+    return out
+
+
+def contiguous_target(input: Array, out: Array | None, *read: Array) -> Array:
+    """As `target_of`, for ops whose result is row-major and lies apart from the operands that they `read`."""
+    if out is None:
+        return input.copy()
+    iterator.check_distinct(out)
+    iterator.check_apart(out, read)
+    return target_of(input, out)
+
+
+def check_range(index: Array, dim: int, extent: int) -> None:
+    """These ops take no negative indices."""
+    if index.size and (index.min() < 0 or index.max() >= extent):
+        raise range_error(index, dim, extent)
+
+
+def range_error(index: Array, dim: int, extent: int) -> RuntimeError:
+    bad = index[(index < 0) | (index >= extent)].flat[0]
+    return RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {extent}")
+
+
+def check_index_rows(op: str, input: Array, dim: int, index: Array, source: Array) -> None:
+    if index.ndim > 1:
+        raise IndexError(
+            f"{op}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{scalar_name(index)} and size: {list(index.shape)}"
+        )
+    if index.dtype not in INDEX_DTYPES:
+        raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index but got: {scalar_name(index)}")
+    if input.dtype != source.dtype:
+        raise RuntimeError(
+            f"{op}(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar " "type"
+        )
+    rows = source.shape[dim] if dim < source.ndim else 1
+    if not source.ndim and index.size != 1:
+        view_geometry.unbind_dim(source.shape, dim)
+    if index.size != rows:
+        raise RuntimeError(
+            f"{op}(): Number of indices ({index.size}) should be equal to source.size(dim): ({rows}), for dim: "
+            f"{dim}"
+        )
+    if source.ndim != input.ndim or _without(source.shape, dim) != _without(input.shape, dim):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(input.shape)} source.shape = {list(source.shape)}"
+        )
+
+
+def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    return (*shape[:dim], *shape[dim + 1 :])

@@ -1,0 +1,302 @@
+"""Linear algebra on top of the factorizations: errors instead of info, other names, systems solved by factors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch import errors
+from mindtorch.autograd.outputs import write_out
+from mindtorch.backends.cpu.casting import check_same
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.batching import without_levels
+from mindtorch.dtype import c_name
+from mindtorch.tensor import Tensor
+
+# -------------------- errors instead of info --------------------
+
+
+def _raise_for(op: str, info: Tensor, text: str, kind: type[RuntimeError] = errors.LinAlgError) -> None:
+    """The error for the first matrix with which something is wrong; `text` has a place for what the info says."""
+    if info.device.type != "cpu":
+        return
+    info = without_levels(info)
+    wrong = info.reshape((-1,)).nonzero().reshape((-1,))
+    if not wrong.numel():
+        return
+    place = int(wrong[0])
+    batch = f"(Batch element {place}): " if info.ndim else ""
+    raise kind(f"{op}: {batch}{text.format(int(info.reshape((-1,))[place]))}")
+
+
+_ZERO_DIAGONAL = (
+    "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular."
+)
+_NOT_POSITIVE = (
+    "The factorization could not be completed because the input is not positive-definite (the leading minor of order "
+    "{} is not positive-definite)."
+)
+_ZERO_PIVOT = (
+    "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the "
+    "factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+)
+
+
+def linalg_inv(A: Tensor) -> Tensor:
+    inverse, info = ops.linalg_inv_ex(A)
+    _raise_for("linalg.inv", info, _ZERO_DIAGONAL)
+    return inverse
+
+
+def inverse(input: Tensor) -> Tensor:
+    return linalg_inv(input)
+
+
+def linalg_cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    factor, info = ops.linalg_cholesky_ex(input, upper=upper)
+    _raise_for("linalg.cholesky", info, _NOT_POSITIVE)
+    return factor
+
+
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    _check_kernel("cholesky_cpu", input)
+    return linalg_cholesky(input, upper)
+
+
+def _check_kernel(name: str, input: Tensor) -> None:
+    """torch has these for the wider floating-point and complex dtypes."""
+    if not (input.is_floating_point() or input.is_complex()) or input.element_size() == 2:
+        raise NotImplementedError(f"\"{name}\" not implemented for '{input.dtype.storage_name}'")
+
+
+def linalg_solve(A: Tensor, B: Tensor, left: bool = True) -> Tensor:
+    result, _, _, info = ops._linalg_solve_ex(A, B, left=left)
+    _raise_for("torch.linalg.solve", info, "The solver failed because the input matrix is singular.")
+    return result
+
+
+def linalg_solve_ex(A: Tensor, B: Tensor, left: bool = True, check_errors: bool = False) -> tuple[Tensor, Tensor]:
+    result, _, _, info = ops._linalg_solve_ex(A, B, left=left, check_errors=check_errors)
+    return result, info
+
+
+def linalg_lu_factor(A: Tensor, pivot: bool = True) -> tuple[Tensor, Tensor]:
+    packed, pivots, info = ops.linalg_lu_factor_ex(A, pivot=pivot)
+    _raise_for("torch.linalg.lu_factor", info, _ZERO_PIVOT, RuntimeError)
+    return packed, pivots
+
+
+# -------------------- determinants --------------------
+
+
+def linalg_det(A: Tensor) -> Tensor:
+    return ops._linalg_det(A)[0]
+
+
+def linalg_slogdet(A: Tensor) -> tuple[Tensor, Tensor]:
+    return ops._linalg_slogdet(A)[:2]
+
+
+def det(input: Tensor) -> Tensor:
+    return linalg_det(input)
+
+
+def slogdet(input: Tensor) -> tuple[Tensor, Tensor]:
+    return linalg_slogdet(input)
+
+
+def logdet(input: Tensor) -> Tensor:
+    _check_logdet(input)
+    sign, logarithm = linalg_slogdet(input)
+    if input.is_complex():
+        return sign.log() + logarithm
+    return ops.where(sign == -1.0, float("nan"), logarithm)
+
+
+def _check_logdet(input: Tensor) -> None:
+    if input.ndim < 2:
+        raise RuntimeError("logdet: The input tensor A must have at least 2 dimensions.")
+    rows, columns = input.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(f"logdet: A must be batches of square matrices, but they are {rows} by {columns} matrices")
+    kind = input.dtype.storage_name
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(f"logdet: Expected a floating point or complex tensor as input. Got {kind}")
+    if input.element_size() == 2:
+        raise RuntimeError(f"logdet: Low precision dtypes not supported. Got {kind}")
+
+
+# -------------------- factorizations by their other names --------------------
+
+
+def qr(input: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
+    return ops.linalg_qr(input, "reduced" if some else "complete")
+
+
+def linalg_svd(A: Tensor, full_matrices: bool = True, driver: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    return ops._linalg_svd(A, full_matrices, True, driver=driver)
+
+
+def linalg_svdvals(A: Tensor, driver: str | None = None) -> Tensor:
+    return ops._linalg_svd(A, False, True, driver=driver)[1]
+
+
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> tuple[Tensor, Tensor, Tensor]:
+    if input.ndim < 2:
+        raise RuntimeError("linalg.svd: input should have at least 2 dimensions, but has " + f"{input.ndim} dimensions")
+    left, values, right = ops._linalg_svd(input, not some, True)
+    if not compute_uv:
+        *batch, rows, columns = input.shape
+        return input.new_zeros((*batch, rows, rows)), values, input.new_zeros((*batch, columns, columns))
+    return left, values, _adjoint(right)
+
+
+def linalg_eigh(input: Tensor, UPLO: str = "L") -> tuple[Tensor, Tensor]:
+    return ops._linalg_eigh(input, UPLO, True)
+
+
+def linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
+    return ops._linalg_eigh(input, UPLO, True)[0]
+
+
+def linalg_eigvals(input: Tensor) -> Tensor:
+    if input.ndim < 2:
+        raise RuntimeError("linalg.eigvals: The input tensor A must have at least 2 dimensions.")
+    rows, columns = input.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"linalg.eigvals: A must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+    return ops.linalg_eig(input)[0]
+
+
+def _adjoint(matrix: Tensor) -> Tensor:
+    turned = matrix.transpose(-2, -1)
+    return turned.conj() if matrix.is_complex() else turned
+
+
+# -------------------- systems solved by factors --------------------
+
+
+def triangular_solve(
+    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> tuple[Tensor, Tensor]:
+    matrix = A.transpose(-2, -1) if transpose else A
+    solution = ops.linalg_solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
+    return solution, A.transpose(-2, -1).contiguous().transpose(-2, -1).clone()
+
+
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    if input2.size(-1) != input.size(-2):
+        size = input2.size(-1)
+        raise RuntimeError(
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {size} by {size} but "
+            f"each b matrix is {input.size(-2)} by {input.size(-1)}"
+        )
+    _check_kernel("cholesky_solve_cpu", input)
+    lower = _adjoint(input2) if upper else input2
+    half = ops.linalg_solve_triangular(lower, input, upper=False)
+    return ops.linalg_solve_triangular(_adjoint(lower), half, upper=True)
+
+
+def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
+    _check_kernel("cholesky_inverse_out_cpu", input)
+    identity = ops.eye(input.size(-1), dtype=input.dtype, device=input.device).expand(input.shape)
+    return cholesky_solve(identity, input, upper)
+
+
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+def linalg_lstsq(
+    input: Tensor, b: Tensor, rcond: float | None = None, driver: str | None = None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The solution of least size; residuals and singular values are there with the drivers that compute them."""
+    _check_lstsq(input, b, driver)
+    right = b.unsqueeze(-1) if input.ndim - 1 == b.ndim else b
+    solution = ops.linalg_pinv(input, rtol=rcond, atol=None).matmul(right)
+    nothing = input.new_empty((0,)).real if input.is_complex() else input.new_empty((0,))
+    values = ops.linalg_svdvals(input.detach()) if driver in ("gelsd", "gelss") else nothing
+    rank = ops.linalg_matrix_rank(input.detach(), rtol=rcond, atol=None)
+    residuals = nothing
+    if driver in ("gels", "gelsd", "gelss") and input.size(-2) > input.size(-1):
+        residuals = (input.matmul(solution) - right).detach().abs().square().sum(-2)
+    return (solution.squeeze(-1) if right is not b else solution), residuals, rank, values
+
+
+def _check_lstsq(input: Tensor, b: Tensor, driver: str | None) -> None:
+    if input.ndim < 2:
+        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if driver is not None and driver not in _DRIVERS:
+        raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+    if input.size(-2) != b.size(-1 if input.ndim - 1 == b.ndim else -2):
+        kind = "-1" if input.ndim - 1 == b.ndim else "-2"
+        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({kind})")
+
+
+def linalg_tensorinv(input: Tensor, ind: int = 2) -> Tensor:
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind', but got " + str(ind))
+    left, right = input.shape[:ind], input.shape[ind:]
+    count = input.new_empty(right).numel()
+    if count != input.new_empty(left).numel():
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{count} != {input.new_empty(left).numel()}"
+        )
+    return linalg_inv(input.reshape((-1, count))).reshape((*right, *left))
+
+
+def linalg_tensorsolve(input: Tensor, other: Tensor, dims: list[int] | None = None) -> Tensor:
+    moved = input if dims is None else input.movedim(dims, list(range(input.ndim - len(dims), input.ndim)))
+    shape = moved.shape[other.ndim :]
+    count = moved.new_empty(shape).numel()
+    if count != other.numel():
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
+            f"but got {count} != {other.numel()}"
+        )
+    return linalg_solve(moved.reshape((-1, count)), other.reshape((-1,))).reshape(tuple(shape))
+
+
+# -------------------- results in tensors that are there --------------------
+
+
+def _written(out: Tensor, input: Tensor, function: Callable[..., Tensor], *args: Any) -> Tensor:
+    """`function(input, *args)` in `out`, which must have the dtype of the result."""
+    result = function(input, *args)
+    if out.dtype is not result.dtype:
+        expected, given = c_name(result.dtype), c_name(out.dtype)
+        raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {given} instead")
+    written: Tensor = write_out(out, result)
+    return written
+
+
+def linalg_inv_out(A: Tensor, *, out: Tensor) -> Tensor:
+    return _written(out, A, linalg_inv)
+
+
+def inverse_out(input: Tensor, *, out: Tensor) -> Tensor:
+    return _written(out, input, linalg_inv)
+
+
+def linalg_det_out(A: Tensor, *, out: Tensor) -> Tensor:
+    return _written(out, A, linalg_det)
+
+
+def linalg_solve_out(A: Tensor, B: Tensor, left: bool = True, *, out: Tensor) -> Tensor:
+    return _written(out, A, linalg_solve, B, left)
+
+
+def linalg_cholesky_out(input: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
+    return _written(out, input, linalg_cholesky, upper)
+
+
+def linalg_svdvals_out(A: Tensor, driver: str | None = None, *, out: Tensor) -> Tensor:
+    return _written(out, A, linalg_svdvals, driver)
+
+
+def linalg_eigvalsh_out(input: Tensor, UPLO: str = "L", *, out: Tensor) -> Tensor:
+    if not (input.is_floating_point() or input.is_complex()):
+        check_same(input._array, out._array)
+    return _written(out, input, linalg_eigvalsh, UPLO)

@@ -1,0 +1,230 @@
+"""Matrix norms, condition numbers, ranks and pseudo-inverses: what singular values tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch import geometry
+from mindtorch.dispatch import ops
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.dtype import finfo
+from mindtorch.tensor import Tensor
+
+Dims = int | Sequence[int] | None
+
+# -------------------- norms --------------------
+
+
+def linalg_matrix_norm(
+    input: Tensor, ord: float, dim: Sequence[int] = (-2, -1), keepdim: bool = False, dtype: Dtype | None = None
+) -> Tensor:
+    first, second = _checked_dims(input, dim)
+    if abs(ord) not in (1, 2, math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
+    values = input if dtype is None else input.to(dtype)
+    extreme = ops.amax if ord > 0 else ops.amin
+    if abs(ord) == 2:
+        return _kept(extreme(_singular_values(values, first, second), -1), first, second, keepdim)
+    summed, compared = (second, first) if math.isinf(ord) else (first, second)
+    sums = ops.linalg_vector_norm(values, 1, [summed], keepdim)
+    if not keepdim and summed < compared:
+        compared -= 1
+    return extreme(sums, [compared], keepdim)
+
+
+def linalg_matrix_norm_named(
+    input: Tensor, ord: str = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, dtype: Dtype | None = None
+) -> Tensor:
+    first, second = _checked_dims(input, dim)
+    if ord not in ("fro", "nuc"):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if ord == "fro":
+        return ops.linalg_vector_norm(input, 2, [first, second], keepdim, dtype=dtype)
+    values = input if dtype is None else input.to(dtype)
+    return _kept(_singular_values(values, first, second).sum(-1), first, second, keepdim)
+
+
+def _checked_dims(input: Tensor, dim: Sequence[int]) -> tuple[int, int]:
+    if not _is_inexact(input):
+        kind = input.dtype.storage_name
+        raise RuntimeError(f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {kind}")
+    if input.ndim < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    if len(dim) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    first, second = (geometry.wrap_dim(each, input.ndim) for each in dim)
+    if first == second:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
+    return first, second
+
+
+def _singular_values(input: Tensor, first: int, second: int) -> Tensor:
+    if input.element_size() == 2:
+        kind = input.dtype.storage_name
+        raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind}")
+    return ops.linalg_svdvals(input.movedim((first, second), (-2, -1)))
+
+
+def _kept(norm: Tensor, first: int, second: int, keepdim: bool) -> Tensor:
+    return norm.unsqueeze(-1).unsqueeze(-1).movedim((-2, -1), (first, second)) if keepdim else norm
+
+
+def linalg_norm(
+    input: Tensor, ord: float | None = None, dim: Dims = None, keepdim: bool = False, dtype: Dtype | None = None
+) -> Tensor:
+    dims = [dim] if isinstance(dim, int) else dim
+    if dims is not None and ord is not None and len(dims) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
+    if dims is None and ord is not None and input.ndim not in (1, 2):
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {input.ndim}D."
+        )
+    count = input.ndim if dims is None else len(dims)
+    if ord is not None and count == 2:
+        return linalg_matrix_norm(input, ord, (0, 1) if dims is None else dims, keepdim, dtype)
+    if ord is None and dims is not None and len(dims) > 2:
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
+    return ops.linalg_vector_norm(input, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
+
+
+def linalg_norm_named(
+    input: Tensor, ord: str, dim: Dims = None, keepdim: bool = False, dtype: Dtype | None = None
+) -> Tensor:
+    if dim is None:
+        return linalg_matrix_norm_named(input, ord, (-2, -1), keepdim, dtype)
+    return linalg_matrix_norm_named(input, ord, [dim] if isinstance(dim, int) else dim, keepdim, dtype)
+
+
+# -------------------- condition numbers --------------------
+
+
+def linalg_cond(input: Tensor, p: float | None = None) -> Tensor:
+    _check_cond(input, p is None or abs(p) in (1, 2, math.inf), p)
+    if p is None or abs(p) == 2:
+        values = ops.linalg_svdvals(input)
+        if not values.size(-1):
+            return values.new_zeros(values.shape[:-1])
+        largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
+        return (smallest / largest if p == -2 else largest / smallest).squeeze(-1)
+    return _by_inverse(input, p, lambda matrix: linalg_matrix_norm(matrix, p))
+
+
+def linalg_cond_named(input: Tensor, p: str) -> Tensor:
+    _check_cond(input, p in ("fro", "nuc"), p)
+    if p == "nuc":
+        return _by_inverse(input, p, lambda matrix: ops.linalg_svdvals(matrix).sum(-1))
+    return _by_inverse(input, p, lambda matrix: linalg_matrix_norm_named(matrix, p))
+
+
+def _check_cond(input: Tensor, is_known: bool, p: Any) -> None:
+    if input.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if not is_known:
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p if isinstance(p, str) else f'{p:g}'}")
+
+
+def _by_inverse(input: Tensor, p: Any, norm: Any) -> Tensor:
+    """A matrix that has no inverse is infinitely sensitive."""
+    rows, columns = input.shape[-2:]
+    if rows != columns:
+        name = p if isinstance(p, str) else f"{p:g}"
+        raise RuntimeError(
+            f"linalg.cond(ord={name}): A must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+    if p != "nuc" and not _is_inexact(input):
+        kind = input.dtype.storage_name
+        raise RuntimeError(f"linalg.inv: Expected a floating point or complex tensor as input. Got {kind}")
+    own = norm(input)
+    inverse, info = ops.linalg_inv_ex(input)
+    return ops.where(info == 0, own * norm(inverse), math.inf)
+
+
+# -------------------- ranks and pseudo-inverses --------------------
+
+
+def _tolerance(input: Tensor, atol: Any, rtol: Any, values: Tensor) -> Any:
+    """Singular values up to this count as zero."""
+    if rtol is None:
+        given = isinstance(atol, Tensor) or (atol is not None and atol > 0)
+        rtol = 0.0 if given else finfo(input.dtype).eps * max(input.shape[-2:])
+    largest = values.amax(-1) * rtol
+    if atol is None:
+        return largest
+    absolute = atol if isinstance(atol, Tensor) else ops.full_like(largest, atol)
+    return ops.maximum(absolute.to(largest.dtype), largest)
+
+
+def _spectrum(input: Tensor, hermitian: bool) -> Tensor:
+    return ops.linalg_eigvalsh(input).abs() if hermitian else ops.linalg_svdvals(input)
+
+
+def linalg_matrix_rank(input: Tensor, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:
+    if input.ndim < 2:
+        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    _check_precision(input, rtol)
+    values = _spectrum(input.detach(), hermitian)
+    if not values.size(-1):
+        return values.sum(-1).long()
+    return (values > _tolerance(input, atol, rtol, values).unsqueeze(-1)).sum(-1)
+
+
+def _check_precision(input: Tensor, rtol: float | None) -> None:
+    """The default tolerance depends on the dtype's precision, which torch knows for two of them."""
+    if rtol is None and input.ndim > 1 and (input.element_size() == 2 or not _is_inexact(input)):
+        raise RuntimeError("This function doesn't handle types other than float and double")
+
+
+def _is_inexact(input: Tensor) -> bool:
+    return input.is_floating_point() or input.is_complex()
+
+
+def linalg_matrix_rank_tol(input: Tensor, tol: Any, hermitian: bool = False) -> Tensor:
+    return linalg_matrix_rank(input, tol, 0.0, hermitian)
+
+
+def linalg_pinv(input: Tensor, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:
+    if input.ndim < 2 or not _is_inexact(input) or input.element_size() == 2:
+        raise RuntimeError(
+            f"linalg.pinv({input.dtype.storage_name}{{{list(input.shape)}}}): expected a tensor with 2 or more "
+            "dimensions of float, double, cfloat or cdouble types"
+        )
+    *batch, rows, columns = input.shape
+    if not input.numel():
+        return input.new_empty((*batch, columns, rows))
+    if hermitian:
+        return _hermitian_pinv(input, atol, rtol)
+    left, values, right = ops.linalg_svd(input, False)
+    limit = _tolerance(input, atol, rtol, values).unsqueeze(-1)
+    scales = ops.where(values > limit, values.reciprocal(), 0.0)
+    return _adjoint(right).matmul(scales.unsqueeze(-1) * _adjoint(left))
+
+
+def _hermitian_pinv(input: Tensor, atol: Any, rtol: Any) -> Tensor:
+    values, vectors = ops.linalg_eigh(input)
+    limit = _tolerance(input, atol, rtol, values.abs()).unsqueeze(-1)
+    scales = ops.where(values.abs() > limit, values.reciprocal(), 0.0)
+    return (vectors * scales.unsqueeze(-2)).matmul(_adjoint(vectors))
+
+
+def linalg_pinv_float(
+    input: Tensor, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
+) -> Tensor:
+    _check_precision(input, rtol)
+    return linalg_pinv(input, atol, rtol, hermitian)
+
+
+def linalg_pinv_rcond(input: Tensor, rcond: Any, hermitian: bool = False) -> Tensor:
+    return linalg_pinv(
+        input, 0.0, rcond.unsqueeze(-1) if isinstance(rcond, Tensor) and rcond.ndim else rcond, hermitian
+    )
+
+
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    return linalg_pinv_rcond(input, rcond)
+
+
+def _adjoint(matrix: Tensor) -> Tensor:
+    turned = matrix.transpose(-2, -1)
+    return turned.conj() if matrix.is_complex() else turned

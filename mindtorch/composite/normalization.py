@@ -1,0 +1,140 @@
+"""Normalization that is written in other ops: checks, and groups and instances as rows or channels."""
+
+from __future__ import annotations
+
+from mindtorch import errors
+from mindtorch.dispatch import ops
+from mindtorch.dtype import bfloat16, finfo, float16, float32
+from mindtorch.geometry import suggested_format
+from mindtorch.memory_format import contiguous_format
+from mindtorch.tensor import Tensor
+
+
+def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+    if input.ndim < 2:
+        raise errors.dim_out_of_range(1, input.ndim)
+    _check_statistics(input.shape[1], running_mean, running_var, training)
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        _check_elements(name, parameter, input.shape[1])
+    if input.numel() == 0:
+        return _batch_norm_of_nothing(input, weight, bias)
+    return ops.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def _check_statistics(channels: int, running_mean: Tensor | None, running_var: Tensor | None, training: bool) -> None:
+    for name, statistic in (("running_mean", running_mean), ("running_var", running_var)):
+        _check_elements(name, statistic, channels)
+        if statistic is None and not training:
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+
+
+def _check_elements(name: str, vector: Tensor | None, count: int) -> None:
+    if vector is not None and vector.numel() != count:
+        raise RuntimeError(f"{name} should contain {count} elements not {vector.numel()}")
+
+
+def _batch_norm_of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """No statistics to update, but the result still depends on the parameters."""
+    result = input.clone()
+    if weight is not None:
+        result = result * weight[0]
+    return result if bias is None else result + bias[0]
+
+
+def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
+    return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
+    _check_groups(input, num_groups, weight, bias)
+    _expect_float(input, "GroupNormKernelImpl")
+    if not input.numel():
+        return input.clone()
+    if input.dtype in (float16, bfloat16):  # rounded once, at the end
+        wide = (None if each is None else each.to(float32) for each in (weight, bias))
+        return _normalized_groups(input.to(float32), num_groups, *wide, eps).to(input.dtype)
+    return _normalized_groups(input, num_groups, weight, bias, eps)
+
+
+def _normalized_groups(
+    input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Tensor:
+    channels, rest = input.shape[1], input.shape[2:]
+    grouped = input.reshape(input.shape[0], num_groups, -1)
+    result = ops._unsafe_view(ops.layer_norm(grouped, (grouped.shape[-1],), None, None, eps), input.shape)
+    if (form := suggested_format(input._array)) is not contiguous_format:
+        result = result.to(memory_format=form)
+    shape = (channels,) + (1,) * len(rest)
+    if weight is not None:
+        result = result * weight.reshape(shape)
+    return result if bias is None else result + bias.reshape(shape)
+
+
+def _expect_float(input: Tensor, kernel: str) -> None:
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.storage_name}'")
+
+
+def _check_groups(input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None) -> None:
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    channels = input.shape[1]
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={num_groups}"
+        )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list(parameter.shape)} and input of shape {list(input.shape)}"
+            )
+
+
+def rms_norm(input, normalized_shape, weight, eps):
+    _check_rows(input, tuple(normalized_shape), weight)
+    if not input.is_complex():
+        _expect_float(input, "rms_norm")
+    dims = tuple(range(-len(normalized_shape), 0))
+    epsilon = finfo(input.dtype).eps if eps is None else eps
+    result = input * (input.pow(2).mean(dims, keepdim=True) + epsilon).rsqrt()
+    return result if weight is None else result * weight
+
+
+def _check_rows(input: Tensor, shape: tuple[int, ...], weight: Tensor | None) -> None:
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
+    if weight is not None and tuple(weight.shape) != shape:
+        raise RuntimeError(
+            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
+            f"{list(weight.shape)} and normalized_shape = {list(shape)}"
+        )
+    if tuple(input.shape[-len(shape) :]) != shape:
+        wanted = ", ".join(map(str, shape))
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {wanted}], "
+            f"but got input of size{list(input.shape)}"
+        )
+
+
+def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
+    """Every image is a group of channels of one large image; running statistics are means over the images."""
+    if (running_mean is None) is not (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    if not use_input_stats and running_mean is None:
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    batch, channels = input.shape[:2]
+    weights = [None if each is None else each.repeat(batch) for each in (weight, bias)]
+    statistics = [None if each is None else each.repeat(batch) for each in (running_mean, running_var)]
+    images = input.contiguous().reshape(1, batch * channels, *input.shape[2:])
+    result = ops.batch_norm(images, *weights, *statistics, use_input_stats, momentum, eps, False)
+    for own, repeated in zip((running_mean, running_var), statistics):
+        if own is not None:
+            own.copy_(repeated.reshape(batch, channels).mean(0))
+    return result.reshape(input.shape)

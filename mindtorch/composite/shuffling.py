@@ -1,0 +1,98 @@
+"""Ops that reorder channels, and the bilinear layer."""
+
+from __future__ import annotations
+
+from mindtorch.dispatch import ops
+from mindtorch.geometry import suggested_format
+from mindtorch.memory_format import contiguous_format
+from mindtorch.tensor import Tensor
+
+
+def pixel_shuffle(input, upscale_factor):
+    if input.ndim < 3:
+        raise RuntimeError(
+            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)"
+        )
+    if upscale_factor <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
+    *outer, channels, height, width = input.shape
+    square = upscale_factor * upscale_factor
+    if channels % square:
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            f"but input.size(-3)={channels} is not divisible by {square}"
+        )
+    split = input.reshape(*outer, channels // square, upscale_factor, upscale_factor, height, width)
+    mixed = split.permute(*range(len(outer) + 1), -2, -4, -1, -3)
+    return _formatted(mixed.reshape(*outer, channels // square, height * upscale_factor, width * upscale_factor), input)
+
+
+def _formatted(result: Tensor, input: Tensor) -> Tensor:
+    """The result in the memory format of the input."""
+    form = suggested_format(input._array)
+    return result if form is contiguous_format else result.contiguous(memory_format=form)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    if input.ndim < 3:
+        raise RuntimeError(
+            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)"
+        )
+    if downscale_factor <= 0:
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}")
+    *outer, channels, height, width = input.shape
+    for name, size, dim in (("height", height, -2), ("width", width, -1)):
+        if size % downscale_factor:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, "
+                f"but input.size({dim})={size} is not divisible by {downscale_factor}"
+            )
+    low, wide = height // downscale_factor, width // downscale_factor
+    split = input.reshape(*outer, channels, low, downscale_factor, wide, downscale_factor)
+    mixed = split.permute(*range(len(outer) + 1), -3, -1, -4, -2)
+    return _formatted(mixed.reshape(*outer, channels * downscale_factor * downscale_factor, low, wide), input)
+
+
+def channel_shuffle(input, groups):
+    if input.ndim <= 2:
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
+    if groups <= 0:
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+    batch, channels, *rest = input.shape
+    if channels % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups."
+        )
+    mixed = input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2).reshape(input.shape)
+    return _formatted(mixed, input)
+
+
+def bilinear(input1, input2, weight, bias):
+    _check_bilinear(input1, input2, weight, bias)
+    rows = input1.reshape(-1, input1.shape[-1])
+    left = ops.bmm(rows.expand(weight.shape[0], *rows.shape), weight)
+    products = left * input2.reshape(-1, input2.shape[-1])
+    result = products.sum(-1, dtype=products.dtype).t().contiguous()
+    result = result.reshape(*input1.shape[:-1], weight.shape[0])
+    return result if bias is None else result + bias
+
+
+def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
+    for dim in range(input1.ndim - 1):
+        if input1.shape[dim] != input2.shape[dim]:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {dim}: "
+                f"got {input1.shape[dim]} and {input2.shape[dim]}"
+            )
+    for number, tensor in enumerate((input1, input2), 1):
+        if tensor.shape[-1] != weight.shape[number]:
+            raise RuntimeError(
+                f"bilinear(): input{number} size does not match weight size: "
+                f"got {tensor.shape[-1]} but expected {weight.shape[number]}"
+            )
+    if bias is not None and bias.shape[0] != weight.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
+        )
