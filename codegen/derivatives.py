@@ -39,7 +39,7 @@ class DerivativeReader:
         self._functions = hand_written.library_ops | own
         self._attributes = hand_written.methods | methods if hand_written.methods else frozenset()
         self._helpers = hand_written.helpers
-        self._helper_file = hand_written.project.formulas
+        self._helper_place = hand_written.project.formulas
         self._problems = problems
         self._checker = Checker(DERIVATIVE_KEYS, problems)
         self._counters: Counter[str] = Counter()
@@ -62,7 +62,7 @@ class DerivativeReader:
             self._functions,
             tuple(outputs),
             self._attributes,
-            self._helper_file,
+            self._helper_place,
             _renamed(name, op.schema),
         )
         backward, forward, has_unknown_keys = self._formulas(yaml, scope)
@@ -75,6 +75,7 @@ class DerivativeReader:
             output_differentiability=differentiability,
             when=read_formula(when, (), "when", scope, self._problems) if isinstance(when, Scalar) else None,
             location=yaml.location,
+            refuses_complex="complex" in values,
         )
         return DerivativeEntry(yaml, self._named(derivative, values), has_unknown_keys)
 

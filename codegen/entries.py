@@ -115,6 +115,12 @@ class Checker:
             return False
         return isinstance(function, Scalar) and is_identifier(function.text) or self._wrong_form(key, function)
 
+    def _is_renames(self, key: Key, value: Node) -> bool:
+        if not isinstance(value, Mapping):
+            return self._wrong_form(key, value)
+        wrong = [name for _, name in value.items if not isinstance(name, Scalar) or not is_identifier(name.text)]
+        return not wrong or self._wrong_form(key, wrong[0])
+
     def _is_booleans(self, key: Key, value: Node) -> bool:
         if not isinstance(value, Sequence):
             return self._wrong_form(key, value)
@@ -145,6 +151,7 @@ _FORM_CHECKS: dict[Form, Callable[[Checker, Key, Node], bool]] = {
     "names": Checker._is_words,
     "flag": Checker._is_flag,
     "backends": Checker._is_backends,
+    "renames": Checker._is_renames,
     "text": Checker._is_text,
     "expression": Checker._is_text,
     "booleans": Checker._is_booleans,

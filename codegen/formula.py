@@ -33,7 +33,7 @@ _ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"}
 _MODULES = frozenset(("torch", "mindtorch"))
 _NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers"
 _HELPER_HINT = "functions are ops, Python builtins and the helpers in {}"
-_HELPER_FILE_HINT = "write a helper in {}"
+_HELPER_PLACE_HINT = "write a helper in {}"
 _SYNTAX_HINT = "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes"
 _UNSUPPORTED: dict[type[ast.AST], str] = {
     ast.NamedExpr: "an assignment (:=)",
@@ -56,7 +56,7 @@ def read_formula(source: Scalar, targets: tuple[str, ...], role: Role, scope: Sc
         problems.add("E060", f"the formula is not a Python expression: {error.msg}", source.at(offset), _SYNTAX_HINT)
     except (ValueError, RecursionError, MemoryError):
         problems.add(
-            "E060", "the formula is too deeply nested", source.location, _HELPER_FILE_HINT.format(scope.helper_file)
+            "E060", "the formula is too deeply nested", source.location, _HELPER_PLACE_HINT.format(scope.helper_place)
         )
     return Formula("expression", source.text, source.location, targets)
 
@@ -155,7 +155,7 @@ class _Analysis(ast.NodeVisitor):
     def visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.expr) and type(node) in _UNSUPPORTED:
             message = f"a formula cannot use {_UNSUPPORTED[type(node)]}"
-            self._problem("E069", message, node, _HELPER_FILE_HINT.format(self._scope.helper_file))
+            self._problem("E069", message, node, _HELPER_PLACE_HINT.format(self._scope.helper_place))
         else:
             super().visit(node)
 
@@ -329,7 +329,7 @@ class _Analysis(ast.NodeVisitor):
         if function.id not in scope.helpers and function.id not in BUILTINS and function.id not in scope.ops:
             candidates = scope.helpers.keys() | scope.ops | BUILTINS
             message = f"unknown function '{function.id}'"
-            hint = did_you_mean(function.id, candidates) or _HELPER_HINT.format(scope.helper_file)
+            hint = did_you_mean(function.id, candidates) or _HELPER_HINT.format(scope.helper_place)
             self._problem("E061", message, function, hint)
             return
         self._function(function)

@@ -66,6 +66,9 @@ def _form(key: Key) -> dict[str, Any]:
             function = {"type": "string", "pattern": f"^{_IDENTIFIER}$"}
             properties = {backend: function for backend in key.values}
             return {"type": "object", "properties": properties, "additionalProperties": False}
+        case "renames":
+            name = {"type": "string", "pattern": f"^{_IDENTIFIER}$"}
+            return {"type": "object", "minProperties": 1, "additionalProperties": name}
         case "release":
             words = "|".join(("[0-9]+(\\.[0-9]+)+", *key.values))
             return {"type": "string", "pattern": f"^({words})$"}

@@ -19,8 +19,8 @@ from .scope import Helper
 from .yaml_source import read_text
 
 # Files of the library, below its root.
-FORMULAS = "mindtorch/autograd/formulas.py"
 SHAPE_RULES = "mindtorch/backends/meta/rules.py"
+BATCHING_RULES = "mindtorch/backends/batched/rules.py"
 PROMOTION_RULES = "mindtorch/promotion.py"
 TENSOR = "mindtorch/tensor.py"
 # Where classes decorated with `extend_tensor` are.
@@ -78,6 +78,7 @@ def read_hand_written(project: Project, problems: Problems) -> HandWritten:
         helpers=sources.helpers(),
         rules={
             "shape": sources.rule_file(SHAPE_RULES, project.library_root),
+            "batch": sources.rule_file(BATCHING_RULES, project.library_root),
             "promotion": sources.rule_table(PROMOTION_RULES, "RULES"),
             "samples": sources.rule_file(project.samples, project.root),
         },
@@ -213,11 +214,20 @@ class _Sources:
 
     def helpers(self) -> dict[str, Helper]:
         """The helpers of formulas: those of the library, and of the project, which hide them."""
-        own = self._helpers(self.module(self._project.formulas), self._project.module_of(self._project.formulas))
-        return self._helpers(self.module(FORMULAS, self._library), "mindtorch.autograd.formulas") | own
+        of_library = {} if self._project.is_library else self._helpers(Project(self._library))
+        return of_library | self._helpers(self._project)
 
-    def _helpers(self, module: _Module | None, name: str) -> dict[str, Helper]:
-        return {helper.name: replace(helper, module=name) for helper in module.helpers()} if module else {}
+    def _helpers(self, project: Project) -> dict[str, Helper]:
+        """The helpers in the files of one project. No two files define the same one."""
+        helpers: dict[str, Helper] = {}
+        for file in project.formula_files():
+            module = self.module(file, project.root)
+            for helper in module.helpers() if module else ():
+                if module and helper.name in helpers:
+                    hint = f"it is in {helpers[helper.name].file}, too: rename one, or remove it"
+                    self._problems.add("E081", f"a second helper '{helper.name}'", module.location(helper.name), hint)
+                helpers[helper.name] = replace(helper, module=project.module_of(file), file=file)
+        return helpers
 
     def rule_file(self, file: str, root: Path) -> RuleFile:
         """A file whose functions are the rules."""

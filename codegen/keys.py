@@ -12,6 +12,7 @@ Form = Literal[
     "names",
     "flag",
     "backends",
+    "renames",
     "text",
     "expression",
     "booleans",
@@ -25,7 +26,8 @@ Form = Literal[
 FAMILIES = tuple("pointwise reduction view indexing linalg nn loss random factory fft special sparse foreach".split())
 BACKENDS = ("CPU", "NPU", "Meta", "SparseCPU")
 DTYPES = tuple(
-    "all no_bool real number_real float float_complex wide_float wide_float_complex complex integral".split()
+    "all no_bool real number_real float float_complex wide_float wide_float_complex complex integral"
+    " number_integral".split()
 )
 TAGS = tuple(
     "core pointwise reduction nondeterministic_seeded nondeterministic_bitwise dynamic_output_shape"
@@ -63,6 +65,7 @@ FORMS: dict[Form, str] = {
     "names": "argument names separated by commas",
     "flag": "true",
     "backends": "a mapping of backends to function names, {CPU: add}",
+    "renames": "a mapping of arguments to names, {src: other}",
     "text": "a text",
     "expression": "a Python expression",
     "booleans": "a list of True and False",
@@ -99,10 +102,12 @@ OP_KEYS = (
     Key("autogen", "words", "the variants whose schemas follow PyTorch's rule", ("inplace", "out")),
     Key("inplace", "schema", "the in-place schema, where it does not follow the rule"),
     Key("out", "schema", "the out= schema, where it does not follow the rule"),
+    Key("python_names", "renames", "the Python names of arguments that PyTorch does not call as its schema does"),
     Key("numbers", "names", "the tensor arguments that also take a Python number"),
     Key("operators", "words", "the Python operators that call this op", OPERATORS),
     Key("promotion", "word", "the rule that gives the result's dtype"),
     Key("shape", "word", "the rule that gives the result's shape; with promotion it makes the meta kernel"),
+    Key("batch", "word", "the rule for tensors inside vmap, where that of the shape is not right"),
     Key("view", "word", "what kind of view the op makes", ("single", "multi", "detach")),
     Key("factory", "flag", "true for an op that makes a tensor from nothing and takes requires_grad"),
     Key("dispatch", "backends", "the kernel of each backend", BACKENDS),
@@ -123,6 +128,7 @@ DERIVATIVE_KEYS = (
     Key("name", "schema", "the schema string of the op in ops.yaml", required=True),
     Key("output_differentiability", "booleans", "which outputs have a gradient (default: all)"),
     Key("when", "expression", "the condition under which a graph is recorded"),
+    Key("complex", "word", "refused when complex tensors have no gradient, as in PyTorch", ("refused",)),
     Key("node", "word", "the node's class name, where it is not <Op>Backward<n>"),
 )
 FORMULA_KEYS = "a tensor argument, several of them separated by commas, or an output"

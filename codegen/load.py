@@ -54,7 +54,9 @@ def _model(entries: list[OpEntry], derivatives: list[DerivativeEntry], hand_writ
         composites=hand_written.composites,
         project=hand_written.project,
         helpers={name: helper.module for name, helper in hand_written.helpers.items()},
+        helper_files={name: helper.file for name, helper in hand_written.helpers.items()},
         sources=hand_written.sources,
+        batching=hand_written.rules["batch"].names or frozenset(),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import keyword
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Literal
 
@@ -142,7 +142,10 @@ class ListType(Type):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a schema. ``default`` is its source text, None when the argument is required."""
+    """One argument of a schema. ``default`` is its source text, None when the argument is required.
+
+    ``renamed``: what Python calls it, where PyTorch's Python does not call it as its schema does.
+    """
 
     name: str
     type: Type
@@ -150,6 +153,7 @@ class Argument:
     default: str | None = None
     alias: Alias | None = None
     kwarg_only: bool = False
+    renamed: str | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         text = f"{self.type.spelled(self.alias)} {self.name}"
@@ -158,6 +162,8 @@ class Argument:
     @property
     def python_name(self) -> str:
         """The name in generated Python: ``self`` is ``input``, as in torch; keywords get an underscore."""
+        if self.renamed is not None:
+            return self.renamed
         if self.name == "self":
             return "input"
         return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
@@ -335,10 +341,12 @@ class Op:
     autogen: tuple[str, ...] = ()
     inplace: str | None = None
     out: str | None = None
+    python_names: Mapping[str, str] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
     operators: tuple[str, ...] = ()
     promotion: str | None = None
     shape: str | None = None
+    batch: str | None = None
     view: View | None = None
     factory: bool = False
     dispatch: Mapping[str, str] | None = None
@@ -428,7 +436,7 @@ class Formula:
     ``saved``             what it needs from the forward call
     ``grads``             the indices of the output gradients it uses
     ``primals tangents``  the arguments used as ``<name>_p`` and ``<name>_t`` (forward formulas)
-    ``helpers ops``       the functions of formulas.py and the ops that it calls
+    ``helpers ops``       the helpers and the ops that it calls
     """
 
     kind: FormulaKind
@@ -478,7 +486,10 @@ class SavedUse:
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """An entry of derivatives.yaml: how to differentiate ``op`` (and its in-place variant)."""
+    """An entry of derivatives.yaml: how to differentiate ``op`` (and its in-place variant).
+
+    ``refuses_complex``: of complex tensors it is an error to ask for gradients.
+    """
 
     op: Op
     node: str
@@ -487,6 +498,7 @@ class Derivative:
     output_differentiability: tuple[bool, ...]
     when: Formula | None
     location: Location
+    refuses_complex: bool = False
 
     @property
     def edges(self) -> tuple[Argument, ...]:
@@ -520,8 +532,9 @@ class Model:
     ``kernels``    the hand-written kernels: by backend and family, then by name
     ``composites`` the hand-written composite functions: by family, then by name
     ``project``    the package that the ops belong to, and where its files are
-    ``helpers``    the module of each helper of formulas
+    ``helpers``    the module of each helper of formulas, ``helper_files`` the file
     ``sources``    the hand-written files of the project: by path, then by name, the statements that define something
+    ``batching``   the names of the batching rules, which `shape` and `batch` refer to
     """
 
     ops: Mapping[str, Op]
@@ -533,6 +546,8 @@ class Model:
     project: Project
     helpers: Mapping[str, str]
     sources: Mapping[str, Mapping[str, ast.stmt]]
+    helper_files: Mapping[str, str] = field(default_factory=dict)
+    batching: frozenset[str] = frozenset()
 
     def derivative_of(self, op: Op) -> Derivative | None:
         """The derivative that a call of ``op`` records: its own, or for an in-place variant the functional op's."""

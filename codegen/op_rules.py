@@ -12,6 +12,7 @@ from .keys import INPLACE_OPERATORS
 from .model import Alias, FunctionSchema, Location, Op
 from .ops import OpEntry
 from .source_rules import check_sources
+from .yaml_source import Mapping, Scalar
 
 DENSE_BACKENDS = frozenset(("CPU", "NPU"))
 
@@ -176,7 +177,7 @@ def one_implementation(entry: OpEntry, problems: Problems) -> None:
 
 
 def composite_has_no_kernel_keys(entry: OpEntry, problems: Problems) -> None:
-    for key in ("view", "shape", "promotion", "aclnn"):
+    for key in ("view", "shape", "batch", "promotion", "aclnn"):
         if entry.op.is_composite and key in entry.values:
             message = f"'{key}' is about a kernel, and {entry.op.name} is composite"
             problems.add("E040", message, entry.yaml.key(key).location, f"remove '{key}'")
@@ -216,6 +217,19 @@ def numbers_are_tensors(entry: OpEntry, problems: Problems) -> None:
             problems.add("E034", f"'{word.text}' is no tensor argument of {entry.op.name}", word.location, hint)
 
 
+def python_names_are_of_arguments(entry: OpEntry, problems: Problems) -> None:
+    """What has another name in Python is an argument, and no other argument has that name."""
+    python_names = entry.yaml.get("python_names")
+    names = [argument.name for argument in entry.op.schema.arguments]
+    for name, meant in python_names.items if isinstance(python_names, Mapping) else ():
+        if name.text not in names:
+            hint = did_you_mean(name.text, names) or f"arguments: {', '.join(names)}"
+            problems.add("E042", f"'{name.text}' is no argument of {entry.op.name}", name.location, hint)
+        elif isinstance(meant, Scalar) and meant.text in names:
+            message = f"{entry.op.name} has another argument '{meant.text}'"
+            problems.add("E042", message, meant.location, "names of arguments differ")
+
+
 def inplace_operators_have_variant(entry: OpEntry, problems: Problems) -> None:
     """``__iadd__`` calls the in-place variant, so there must be one."""
     operators = entry.scalar("operators")
@@ -249,6 +263,7 @@ ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
     view_has_alias,
     alias_is_view,
     numbers_are_tensors,
+    python_names_are_of_arguments,
     inplace_operators_have_variant,
     methods_have_self,
     factories_have_dtype,

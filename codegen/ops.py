@@ -110,16 +110,17 @@ class _Values:
         value = self._values.get(key)
         return tuple(word.text for word in value.words()) if isinstance(value, Scalar) else default
 
-    def backends(self, key: str) -> dict[str, str] | None:
+    def mapping(self, key: str) -> dict[str, str] | None:
         value = self._values.get(key)
         if not isinstance(value, Mapping):
             return None
-        return {name.text: function.text for name, function in value.items if isinstance(function, Scalar)}
+        return {name.text: meant.text for name, meant in value.items if isinstance(meant, Scalar)}
 
 
 def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
+    python_names = values.mapping("python_names") or {}
     return Op(
-        schema=schema,
+        schema=_renamed(schema, python_names),
         family=values.text("family") or "",
         location=yaml.location,
         variants=values.words("variants", ("function",)),
@@ -128,13 +129,15 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         autogen=values.words("autogen"),
         inplace=values.text("inplace"),
         out=values.text("out"),
+        python_names=python_names,
         numbers=values.words("numbers"),
         operators=values.words("operators"),
         promotion=values.text("promotion"),
         shape=values.text("shape"),
+        batch=values.text("batch"),
         view=cast("View | None", values.text("view")),
         factory=values.text("factory") is not None,
-        dispatch=values.backends("dispatch"),
+        dispatch=values.mapping("dispatch"),
         composite=values.text("composite"),
         aclnn=values.text("aclnn"),
         tags=values.words("tags"),
@@ -142,6 +145,14 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         samples=_unless_none(values.text("samples")),
         divergence=values.text("divergence"),
     )
+
+
+def _renamed(schema: FunctionSchema, python_names: dict[str, str]) -> FunctionSchema:
+    """The schema with what Python calls its arguments."""
+    if not python_names:
+        return schema
+    arguments = [replace(each, renamed=python_names.get(each.name)) for each in schema.arguments]
+    return replace(schema, arguments=tuple(arguments))
 
 
 def _unless_none(word: str | None) -> str | None:
@@ -162,7 +173,7 @@ def _variant(op: Op, schema: FunctionSchema, has_methods: bool) -> Op:
     variants = _inplace_variants(op, schema) if inplace and has_methods else ("function",)
     return replace(
         op,
-        schema=schema,
+        schema=_renamed(schema, dict(op.python_names)),
         derived_from=op.name,
         operators=operators,
         variants=variants,

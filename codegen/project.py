@@ -31,6 +31,7 @@ class Project:
     ``sources``            the folder that the package is imported from: empty when that is ``root``
     ``generated``          the folder of the generated code, and ``generated_package`` its name in imports
     ``backends``           the folder of the kernels of each backend
+    ``formulas``           the helpers of derivatives: a file, or a folder of files
     ``extends``            the root of the library that the package builds on; None for the library itself
     """
 
@@ -44,7 +45,7 @@ class Project:
     generated_package: str = "mindtorch._generated"
     backends: Mapping[str, str] = field(default_factory=_LIBRARY_BACKENDS.copy)
     composites: str = "mindtorch/composite"
-    formulas: str = "mindtorch/autograd/formulas.py"
+    formulas: str = "mindtorch/autograd/formulas"
     samples: str = "tests/samples.py"
     docs: str = "docs/ops"
     schemas: str = "schemas"
@@ -104,7 +105,17 @@ class Project:
     def composite_file(self, family: str) -> str:
         return f"{self.composites}/{family}.py"
 
+    def formula_files(self) -> list[str]:
+        """The files with helpers of derivatives: the one of that name, or those of the folder of that name.
+
+        Either is found by the other's name, as Python finds a module or a package: one may have become the other.
+        """
+        folder = self.formulas.removesuffix(".py")
+        if (self.root / f"{folder}.py").is_file():
+            return [f"{folder}.py"]
+        return sorted(f"{folder}/{path.name}" for path in (self.root / folder).glob("*.py"))
+
     def module_of(self, path: str) -> str:
         """The name under which a file or folder of the package is imported."""
-        parts = PurePosixPath(path).with_suffix("").parts
+        parts = PurePosixPath(path.removesuffix("/__init__.py")).with_suffix("").parts
         return ".".join(parts[len(PurePosixPath(self.sources).parts) :])

@@ -81,7 +81,7 @@ SETTINGS = {
     "generated": Setting("the folder of the generated code, inside the package", _is_path, _PATH),
     "backends": Setting("the folder of each backend's kernels", _is_folders, "a table of backends and folders"),
     "composites": Setting("the folder of the ops that are made of other ops", _is_path, _PATH),
-    "formulas": Setting("the file with the helpers of derivatives", _is_python_file, "the path of a Python file"),
+    "formulas": Setting("the file with the helpers of derivatives, or a folder of such files", _is_path, _PATH),
     "samples": Setting("the file that makes the inputs of tests", _is_python_file, "the path of a Python file"),
     "docs": Setting("the folder of the op reference", _is_path, _PATH),
     "schemas": Setting("the folder of JSON Schemas and of the schemas of releases", _is_path, _PATH),

@@ -92,9 +92,10 @@ def python_module(
     return f'{header(project, emitter, sources)}"""{purpose}"""\n\n{needed}\n\n{body}'
 
 
-def used_names(body: str) -> set[str]:
-    """The names that a module reads."""
-    return {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+def used_names(body: str | ast.AST) -> set[str]:
+    """The names that a module or a part of one reads."""
+    tree = ast.parse(body) if isinstance(body, str) else body
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def import_lines(names: Iterable[str], imports: Mapping[str, str], packages: Iterable[str] = (LIBRARY,)) -> str:

@@ -1,4 +1,4 @@
-"""The names that a formula may use: the op's own, the helpers of formulas.py, ops and Python builtins."""
+"""The names that a formula may use: the op's own, the helpers of formulas, ops and Python builtins."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ BUILTINS = frozenset("abs bool enumerate float int isinstance len list max min r
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A public name of ``module``. ``parameters`` is None for a constant, the first ``required`` have no default."""
+    """A public name of ``module``, which is ``file``.
+
+    ``parameters`` is None for a constant, the first ``required`` have no default.
+    """
 
     name: str
     parameters: tuple[str, ...] | None = None
     required: int = 0
     variadic: bool = False
     module: str = ""
+    file: str = ""
 
     def accepts(self, positional: int, keywords: Iterable[str]) -> bool:
         if self.parameters is None or self.variadic:
@@ -42,7 +46,7 @@ class Helper:
 class Scope:
     """The names that the formulas of one op may use. ``attributes`` of tensors are not checked when it is empty.
 
-    ``helper_file`` is where helpers are written. ``renamed`` has the arguments of an entry whose schema is not that of
+    ``helper_place`` is where helpers are written. ``renamed`` has the arguments of an entry whose schema is not that of
     the op any more: the name there to the one of today.
     """
 
@@ -51,7 +55,7 @@ class Scope:
     ops: frozenset[str]
     differentiable: tuple[str, ...]
     attributes: frozenset[str] = frozenset()
-    helper_file: str = "formulas.py"
+    helper_place: str = "formulas"
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     @property

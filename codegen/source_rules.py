@@ -18,7 +18,7 @@ def check_sources(entry: OpEntry, hand_written: HandWritten, problems: Problems)
 
 
 def rules_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
-    """``shape``, ``promotion`` and ``samples`` name something that the file they are looked for in defines."""
+    """``shape``, ``batch``, ``promotion`` and ``samples`` name what the file that they are looked for in defines."""
     for key, known in sources.rules.items():
         value = entry.scalar(key)
         is_name = value is not None and not (key == "samples" and value.text == "none")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindtorch import geometry, state, storage
+from mindtorch import geometry, roots, state, storage, typed_storage
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
 from mindtorch.device import CPU
 from mindtorch.device import device as Device
@@ -25,7 +25,7 @@ from mindtorch.size import Size, size_of
 # writing in place into the base can give the view a gradient.
 ASK: tuple = ()
 
-_new = object.__new__
+new_object = _new = object.__new__
 _thread = state.thread
 
 
@@ -88,10 +88,10 @@ class Tensor(TensorMethods):
         return strides if dim is None else _pick(strides, dim)
 
     def storage_offset(self) -> int:
-        return storage.byte_offset_of(self._array) // self._array.itemsize
+        return roots.byte_offset_of(self._array) // self._array.itemsize
 
     def data_ptr(self) -> int:
-        return storage.address_of(self._array)
+        return roots.address_of(self._array)
 
     def element_size(self) -> int:
         return self._array.itemsize
@@ -110,8 +110,11 @@ class Tensor(TensorMethods):
     def untyped_storage(self) -> storage.UntypedStorage:
         return storage.storage_of(self._array)
 
-    def storage(self) -> storage.TypedStorage:
-        return storage.typed_storage_of(self._array, self.dtype)
+    def storage(self) -> typed_storage.TypedStorage:
+        return typed_storage.typed_storage(self.untyped_storage(), self.dtype)
+
+    def storage_type(self) -> typed_storage.LegacyStorage:
+        return typed_storage.storage_type_of(self.dtype)
 
     # -------------------- kind of elements, device, layout --------------------
 
@@ -237,8 +240,9 @@ def wrap(array: Any, node: Any = None, kind: Any = None) -> Tensor:
     if node is None:
         tensor._edge = None
     else:
-        tensor._edge = (node, 0)
-        node.input_metadata = (array.shape, array.dtype)
+        node.output_shape = shape = array.shape
+        node.output_dtype = dtype = array.dtype
+        tensor._edge = (node, 0, shape, dtype)
     return tensor
 
 
@@ -248,14 +252,33 @@ def wrap_output(array: Any, node: Any, output_nr: int) -> Tensor | None:
     An output that was not asked for (None) stays None, and keeps its place.
     """
     if node is not None:
-        earlier = node.input_metadata if output_nr else ()
-        node.input_metadata = [*earlier, None if array is None else (array.shape, array.dtype)]
+        earlier = node.outputs if output_nr else ()
+        set_outputs(node, [*earlier, None if array is None else (array.shape, array.dtype)])
     if array is None:
         return None
     tensor = wrap(array)
     if node is not None:
-        tensor._edge = (node, output_nr)
+        tensor._edge = edge_to(node, output_nr)
     return tensor
+
+
+def edge_to(node: Any, output_nr: int = 0) -> tuple:
+    """The edge to an output of a node; see "The tensor" in docs/internals.md."""
+    shape = node.output_shape
+    return node, output_nr, shape, None if shape is None else node.output_dtype
+
+
+def set_outputs(node: Any, outputs: list) -> None:
+    """Note shape and NumPy dtype of each output of a node, None for one that is no tensor or was not asked for."""
+    node.output_shape = None
+    node.outputs = outputs
+
+
+def make_objects_with(new: Callable[[type], Any]) -> None:
+    """Have `new(cls)` make the objects of all tensors from now on: how transforms get to know the tensors that a
+    function makes."""
+    global _new
+    _new = new
 
 
 def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
@@ -266,6 +289,18 @@ def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
     alias._version_counter = None
     alias._edge = None
     alias._meta = None
+    return alias
+
+
+def same_object(tensor: Tensor) -> Any:
+    """An alias of the same class, with all the attributes that users gave the tensor."""
+    cls = type(tensor)
+    alias = alias_of(tensor, cls)
+    vars(alias).update(vars(tensor))
+    own = [name for base in cls.__mro__[: cls.__mro__.index(Tensor)] for name in vars(base).get("__slots__", ())]
+    for name in own:
+        if hasattr(tensor, name):
+            setattr(alias, name, getattr(tensor, name))
     return alias
 
 
@@ -293,8 +328,9 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
     view._meta = own
     own.version = counter[0]
     if node is not None:
-        own.edge = (node, 0)
-        node.input_metadata = (array.shape, array.dtype)
+        node.output_shape = shape = array.shape
+        node.output_dtype = dtype = array.dtype
+        own.edge = (node, 0, shape, dtype)
     elif not _thread.grad_enabled or _thread.inference:
         own.creation = _stricter(own.creation, DEFAULT)
     return view
@@ -305,16 +341,16 @@ def view_outputs(
 ) -> tuple[Tensor, ...]:
     """The views that one function returns together (unbind, split); autograd lets none of them be written in place."""
     views = tuple([view_of(tensor, array, None, replay) for array in arrays])
+    if node is not None:
+        set_outputs(node, [(array.shape, array.dtype) for array in arrays])
     for output_nr, view in enumerate(views):
         own = view._meta
         if own.base is None:
             continue
         own.creation = _stricter(own.creation, MULTI_OUTPUT)
         if node is not None:
-            own.edge = (node, output_nr)
+            own.edge = edge_to(node, output_nr)
             own.version = view._version_counter[0]
-    if node is not None:
-        node.input_metadata = [(array.shape, array.dtype) for array in arrays]
     return views
 
 

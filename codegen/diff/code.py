@@ -122,7 +122,7 @@ def _named_by(op: Op, model: Model) -> Iterator[tuple[Use, Place]]:
     """The functions that the entries of an op name."""
     project, derivative = model.project, model.derivatives.get(op.name)
     for formula in (*derivative.backward, *derivative.forward) if derivative else ():
-        yield from ((_FORMULAS, Place(project.formulas, helper)) for helper in formula.helpers)
+        yield from ((_FORMULAS, Place(model.helper_files[helper], helper)) for helper in formula.helpers)
     for backend, name in (op.dispatch or {}).items():
         use = Use("B030", f"the {backend} kernel", f"{backend} kernels")
         yield use, Place(project.kernel_file(backend, op.family), name)
@@ -167,19 +167,28 @@ def _reached(start: Place, callers: Mapping[Place, list[Place]]) -> set[Place]:
 
 def _changed(old: Model, new: Model) -> Iterator[Place]:
     """The places that both states define, otherwise than before."""
+    moved = _moved_files(old, new)
     for file, definitions in new.sources.items():
-        before = old.sources.get(file, {})
         for name, statement in definitions.items():
-            if name in before and before[name] is not statement and _is_changed(Place(file, name), old, new):
+            earlier = moved.get(file, {}).get(name, file)
+            before = old.sources.get(earlier, {}).get(name)
+            if before and before is not statement and _is_changed(Place(earlier, name), old, Place(file, name), new):
                 yield Place(file, name)
 
 
-def _is_changed(place: Place, old: Model, new: Model) -> bool:
+def _moved_files(old: Model, new: Model) -> dict[str, dict[str, str]]:
+    """Of the files with helpers that are new, where their names were: a file may have become several."""
+    earlier = {name: file for file in sorted(set(old.helper_files.values())) for name in old.sources.get(file, {})}
+    return {file: earlier for file in set(new.helper_files.values()) - set(old.sources)}
+
+
+def _is_changed(place: Place, old: Model, new_place: Place, new: Model) -> bool:
     """Whether the name stands for something else. What both states import is reported where it is defined."""
-    statements = [model.sources[place.file][place.name] for model in (old, new)]
-    if all(isinstance(statement, ast.ImportFrom) for statement in statements):
+    statements = old.sources[place.file][place.name], new.sources[new_place.file][new_place.name]
+    was_imported, is_imported = (isinstance(statement, ast.ImportFrom) for statement in statements)
+    if is_imported and (was_imported or place.file != new_place.file):
         return False
-    before, after = _definition(place, old), _definition(place, new)
+    before, after = _definition(place, old), _definition(new_place, new)
     return not isinstance(after, ast.ImportFrom) and _differ(before, after)
 
 

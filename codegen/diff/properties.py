@@ -23,6 +23,7 @@ DTYPES = {
     "wide_float_complex": f"{_FLOAT} {_COMPLEX}",
     "complex": _COMPLEX,
     "integral": f"bool {_NUMBERS}",
+    "number_integral": _NUMBERS,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..json_schema import json_schemas
 from ..model import Model
 from . import (
+    batching,
     diff_schema,
     docs,
     forward_ad,
@@ -21,7 +22,10 @@ from . import (
     type_stubs,
 )
 
-_EMITTERS = (ops, nodes, forward_ad, stubs, schemas, registry, functions_index, return_types, type_stubs, docs)
+_EMITTERS = (
+    *(ops, nodes, forward_ad, stubs, schemas, registry, batching, functions_index, return_types, type_stubs),
+    docs,
+)
 # What else mindtorch gets, and what else a package that extends it.
 _OF_LIBRARY = (methods, diff_schema)
 _OF_EXTENSIONS = (op_table,)

@@ -6,6 +6,7 @@ tangents; it gives the tangent of the result, a tuple for several results.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,21 +15,26 @@ from ..render import python_module, render, tuple_of, used_names
 from .names import function_name, op_reference
 from .nodes import derivatives_of
 
-IMPORTS = {"ops": "mindtorch.dispatch", "conj": "mindtorch.autograd.formulas"}
+IMPORTS = {
+    "ops": "mindtorch.dispatch",
+    "conj": "mindtorch.autograd.formulas.common",
+    "ZERO": "mindtorch.dispatch.tangents",
+    "zeros_for": "mindtorch.dispatch.tangents",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Jvp:
     """Everything the template needs to write one function.
 
-    ``constants`` are the tangents that may be None, which stands for zero, while another input has one.
+    ``zeros``: what stands for the tangent of an input without one, for those that may be missing while another has one.
     """
 
     name: str
     schema: str
     arguments: str
     tangents: str
-    constants: tuple[str, ...]
+    zeros: tuple[tuple[str, str], ...]
     grad: str
     value: str
 
@@ -67,13 +73,14 @@ def _jvp(model: Model, derivative: Derivative) -> Jvp:
     used = _used_tangents(derivative)
     grad = f"conj({_tangent(used[0])})" if elementwise else ""
     value = values[0] if len(values) == 1 else tuple_of(values)
-    words = used_names(f"{value}, {grad}" if grad else value)
+    zeros = tuple((_tangent(argument), _zero(derivative, argument)) for argument in _missing(derivative, used))
+    words = used_names(", ".join(part for part in (value, grad, *(zero for _, zero in zeros)) if part) or "()")
     return Jvp(
         name=function_name(model, derivative.op),
         schema=str(derivative.op.schema),
         arguments=_targets(argument.python_name if argument.python_name in words else "_" for argument in inputs),
         tangents=_targets(_tangent(argument) if argument in used else "_" for argument in inputs),
-        constants=tuple(_tangent(a) for a in used if len(used) > 1 and a.type.is_tensor and not a.type.is_optional),
+        zeros=zeros,
         grad=grad,
         value=value,
     )
@@ -94,6 +101,31 @@ def _used_tangents(derivative: Derivative) -> tuple[Argument, ...]:
     if any(formula.kind.startswith("auto") for formula in derivative.forward):
         names |= {edge.name for edge in derivative.edges}
     return tuple(argument for argument in derivative.op.schema.tensor_arguments if argument.name in names)
+
+
+def _missing(derivative: Derivative, used: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """The inputs that may have no tangent because another one has it. (A list comes with zeros in it.)"""
+    is_alone = len(derivative.op.schema.tensor_arguments) == 1
+    return () if is_alone else tuple(argument for argument in used if argument.type.is_tensor)
+
+
+def _zero(derivative: Derivative, argument: Argument) -> str:
+    """A zero that vanishes in arithmetic, or a tensor of zeros for what else a formula does with a tangent."""
+    formulas = [formula for formula in derivative.forward if formula.kind != "not_implemented"]
+    is_operand = all(f.is_expression and _is_operand(f"{argument.name}_t", f) for f in formulas)
+    return "ZERO" if is_operand else f"zeros_for({argument.python_name})"
+
+
+def _is_operand(tangent: str, formula: Formula) -> bool:
+    """Whether a formula does arithmetic with a tangent, so that its terms vanish, and then nothing with those alone."""
+    tree = ast.parse(formula.source, mode="eval")
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    places = [node for node in parents if isinstance(node, ast.Name) and node.id == tangent]
+    calls = [node for node in parents if isinstance(node, ast.Call) and tangent in used_names(node)]
+    everything = {f"{name}_t" for name in formula.tangents}
+    return all(isinstance(parents[place], (ast.BinOp, ast.UnaryOp, ast.Expression)) for place in places) and all(
+        everything <= used_names(call) for call in calls
+    )
 
 
 def _value(model: Model, derivative: Derivative, output: str) -> str:

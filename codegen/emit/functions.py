@@ -47,11 +47,13 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The expression for the first operand's kind, and what to do if a test says that it may not be the others'."""
+    """The expression for the kind of array that the operands share; with two of them, when they are surely plain and
+    nothing else is to be looked at, so that the computation can be called directly."""
 
-    first: str
-    test: str
     common: str
+    first: str = ""
+    is_direct: str = ""
+    direct_call: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Function:
     registered_name: str
     shape: str
     name: str
+    itself: str
     signature: Signature
     old_calls: OldCalls | None
     seen: str
@@ -105,7 +108,8 @@ def function_of(model: Model, op: Op) -> Function:
     composite, public = op.is_composite, is_called_by_users(model, op)
     signature = signature_of(model, op, public=public)
     refusal = "_reject" if has_reject(op, public) else "raise_bad_argument"
-    reject = f"{refusal}({name}, {signature.passed})"
+    itself = _itself(name, signature)
+    reject = f"{refusal}({itself}, {signature.passed})"
     number_first = any(fails_when_number(op, argument) for argument in op.schema.inputs)
     shape = _shape(model, op)
     out, twin = model.variant(op, "out"), generator_twin(model, op)
@@ -115,6 +119,7 @@ def function_of(model: Model, op: Op) -> Function:
         registered_name=registered_name(model, op),
         shape=shape,
         name=name,
+        itself=itself,
         signature=signature,
         old_calls=old_calls_of(model, name, signature, [name]) if public else None,
         seen=_seen_by_interceptors(op),
@@ -122,10 +127,10 @@ def function_of(model: Model, op: Op) -> Function:
         conversions=tuple((tensor_checks(op, reject) if composite else []) + conversions(op, reject)),
         arrays=() if composite or shape == "inplace_detach" else _arrays(op),
         array_errors=_array_errors(op),
-        array_reject=f"number_first({name}, {refusal}, {signature.passed})" if number_first else reject,
+        array_reject=f"number_first({itself}, {refusal}, {signature.passed})" if number_first else reject,
         table=kernel_table(model, op),
         kernel=_kernel_call(model, op),
-        kind=_kind(op) if shape == "functional" else None,
+        kind=_kind(model, op) if shape == "functional" else None,
         recording=None if composite else recording_of(model, op),
         results=_results(model, op),
         return_type=return_type(op),
@@ -137,12 +142,17 @@ def function_of(model: Model, op: Op) -> Function:
         has_no_derivative=model.derivative_of(op) is None,
         refused_operands=refused_operands(model, op) if op.kind == "out" else None,
         marks_requires_grad=takes_requires_grad(op),
-        explained=_explained(op, name, signature) if public else "",
+        explained=_explained(op, itself, signature) if public else "",
         composite_call=composite_call,
         composite_is_written_out=written_out,
         missing_composite=_missing_composite(model, op),
         replay=_replay(op),
     )
+
+
+def _itself(name: str, signature: Signature) -> str:
+    """What a function calls itself: another name, if a parameter has its own (`pad` of `pad`)."""
+    return f"_{name}" if any(parameter.name == name for parameter in signature.parameters) else name
 
 
 def _explained(op: Op, name: str, signature: Signature) -> str:
@@ -215,11 +225,11 @@ def _array_errors(op: Op) -> str:
 
 
 def _kernel_call(model: Model, op: Op) -> str:
-    key = f"kind or {_kernel_key(op)}" if _shape(model, op) == "functional" and _kind(op) else _kernel_key(op)
+    key = f"kind or {_kernel_key(op)}" if _shape(model, op) == "functional" and _kind(model, op) else _kernel_key(op)
     return f"{kernel_table(model, op)}[{key}]({comma_separated(_kernel_arguments(model, op))})"
 
 
-def _kind(op: Op) -> Kind | None:
+def _kind(model: Model, op: Op) -> Kind | None:
     """How to find the kind of array that the operands share and the result has, for an op that keeps it.
 
     Pointwise ops of one or two tensors do; a number in a positional place could make the result complex.
@@ -230,11 +240,25 @@ def _kind(op: Op) -> Kind | None:
         return None
     names = [argument.python_name for argument in tensors]
     if len(names) == 1:
-        return Kind(f"{names[0]}._kind or kind_of({names[0]})", "", "")
+        return Kind(f"{names[0]}._kind or kind_of({names[0]})")
     if len(names) == 2:
         first, second = names
-        return Kind(f"{first}._kind", f"not kind or kind is not {second}._kind", f"common_kind({first}, {second})")
+        arrays = comma_separated(map(array_name, tensors))
+        call = f"{kernel_table(model, op)}.direct({arrays})"
+        return Kind(f"common_kind({first}, {second})", first, _is_direct(op, second), call)
     return None
+
+
+def _is_direct(op: Op, second: str) -> str:
+    """The test for two plain operands while nobody watches and the numbers besides them have their default values."""
+    tests = ["kind", f"kind is {second}._kind", "not state.interceptors"]
+    for argument in op.schema.inputs:
+        if not argument.type.holds_tensors:
+            if argument.type != BaseType("Scalar") or argument.default is None:
+                return ""
+            name = argument.python_name
+            tests += [f"{name} == {python_default(argument)}", f"{name} is not True"]
+    return " and ".join(tests)
 
 
 _KEEP_FLOATS = ("default", "int_to_float")

@@ -18,13 +18,17 @@ def visible_overloads(model: Model, name: str) -> tuple[Op, ...]:
 
 
 def function_name(model: Model, op: Op) -> str:
-    """The generated function of an op: ``mul``, ``sum_dim_IntList``, ``mul_``, ``mul_out``, ``max_dim_out``."""
+    """The generated function of an op: ``mul``, ``sum_dim_IntList``, ``mul_``, ``mul_out``, ``max_dim_out``.
+
+    ``scatter.reduce`` leaves the name ``scatter_reduce`` to the op that is called so.
+    """
     if op.kind == "out":
         return f"{function_name(model, root_of(model, op))}_out"
     name = op.schema.name
     if visible_overloads(model, name) == (op,):
         return name
-    return f"{name}_{op.schema.overload or 'default'}"
+    full = f"{name}_{op.schema.overload or 'default'}"
+    return f"{full}_overload" if full in model.groups else full
 
 
 def op_reference(model: Model, name: str) -> str:

@@ -138,6 +138,11 @@ def _is_list(derivative: Derivative, name: str) -> bool:
     return argument is not None and argument.type.is_list
 
 
+def _python_name(derivative: Derivative, name: str) -> str:
+    argument = derivative.op.schema.argument(name)
+    return argument.python_name if argument else name
+
+
 def _in_edge_order(derivative: Derivative, gradients: tuple[Gradient, ...]) -> tuple[Gradient, ...]:
     order = [edge.name for edge in derivative.edges]
     return tuple(sorted(gradients, key=lambda gradient: order.index(gradient.targets[0])))
@@ -151,7 +156,7 @@ def _gradient(model: Model, derivative: Derivative, formula: Formula) -> Gradien
         targets=targets,
         needed="" if alone else " or ".join(f"node.next_edges[{edges.index(target)}]" for target in targets),
         expression=formula.rewritten(_node_names(model, derivative, formula)) if formula.is_expression else "",
-        refused=f"{derivative.op.schema.base}: {targets[0]}",
+        refused=f"{derivative.op.schema.base}: {_python_name(derivative, targets[0])}",
         is_list=len(targets) == 1 and _is_list(derivative, targets[0]),
     )
 

@@ -74,7 +74,7 @@ def recording_of(model: Model, op: Op) -> Recording | None:
         may=_may_record(edges, derivative.when),
         edges=tuple(_edge(argument, alone) for argument in edges),
         wanted=" or ".join(_wanted(argument, alone) for argument in edges),
-        next_edges=_next_edges(edges, alone),
+        next_edges=_edges_of_node(op, derivative),
         values=tuple(
             _assignment(derivative, use) for use in derivative.saved if use.value.kind in ("value", "metadata")
         ),
@@ -102,6 +102,14 @@ def _edge(argument: Argument, alone: bool) -> Edge:
     else:
         lookup = f"{name}._edge or edge_of({name})"
     return Edge(_variable(argument, alone), lookup)
+
+
+def _edges_of_node(op: Op, derivative: Derivative) -> str:
+    edges = derivative.edges
+    found = _next_edges(edges, alone=len(edges) == 1)
+    if not derivative.refuses_complex:
+        return found
+    return f'unless_complex("{op.schema.name}", {tuple_of(edge.python_name for edge in edges)}, {found})'
 
 
 def _next_edges(edges: tuple[Argument, ...], alone: bool) -> str:
@@ -142,7 +150,7 @@ def _kept(derivative: Derivative, op: Op, use: SavedUse) -> str:
         saved = "None if tensor is None else save(tensor)" if "?" in str(argument.type) else "save(tensor)"
         text = f"[{saved} for tensor in {name}]"
     else:
-        text = f"save({name}.clone())" if op.kind == "inplace" and argument.name == "self" else f"save({name})"
+        text = f"save_copy({name})" if op.kind == "inplace" and argument.name == "self" else f"save({name})"
         conditions += [f"{name} is not None"] if argument.type.is_optional else []
     given = [condition for condition in conditions if condition]
     return f"{text} if {' and '.join(given)} else None" if given else text
@@ -169,7 +177,13 @@ def _assignment(derivative: Derivative, use: SavedUse) -> str:
     return f"{use.value.field} = {_metadata(argument, use.value.attribute)}"
 
 
-_ARRAY_ATTRIBUTES = {"shape": "shape", "ndim": "ndim", "dim()": "ndim", "numel()": "size"}
+_OF_ARRAYS = {
+    "shape": "{}.shape",
+    "ndim": "{}.ndim",
+    "dim()": "{}.ndim",
+    "numel()": "{}.size",
+    "stride()": "strides_of({})",
+}
 
 
 def _metadata(argument: Argument, attribute: str) -> str:
@@ -177,8 +191,8 @@ def _metadata(argument: Argument, attribute: str) -> str:
     name = argument.python_name
     if argument.type.is_tensor_list:
         return f"[tensor.{attribute.removesuffix('s')} for tensor in {name}]"
-    of_array = _ARRAY_ATTRIBUTES.get(attribute)
-    text = f"{array_name(argument)}.{of_array}" if of_array else f"{name}.{attribute}"
+    of_array = _OF_ARRAYS.get(attribute)
+    text = of_array.format(array_name(argument)) if of_array else f"{name}.{attribute}"
     return f"None if {name} is None else {text}" if argument.type.is_optional else text
 
 

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..model import Model, Op
 from ..render import python_module, render, tuple_of
+from .batching import batched_ops
 from .forward_ad import has_jvp
 from .names import function_name, registered_name, root_of
 from .old_forms import IMPORTS as OLD_FORM_IMPORTS
@@ -94,6 +96,8 @@ def _row(model: Model, op: Op) -> Row:
         details.append('"differentiable": True')
     if op.numbers:
         details.append('"takes_numbers": True')
+    if op.python_names:
+        details.append(f'"python_names": {json.dumps(dict(op.python_names))}')
     if op.tags:
         tags = tuple_of(f'"{tag}"' for tag in op.tags)
         details.append(f'"tags": {tags}')
@@ -165,6 +169,7 @@ def _package(model: Model) -> str:
         families=families,
         project=model.project,
         loads_later=loads_later,
+        batches=batched_ops(model),
         with_old_calls=[family for family in families if old_call_rows(model, family)],
         with_versions=[family for family in families if version_rows(model, family)],
     )

@@ -1,25 +1,37 @@
 """Automatic differentiation: the graph, the engine that runs it, and what users call."""
 
+from mindtorch.autograd import anomaly as anomaly_mode
 from mindtorch.autograd import forward_ad, functional, graph
 from mindtorch.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from mindtorch.autograd.engine import backward, grad
-from mindtorch.autograd.function import Function
+from mindtorch.autograd.function import Function, NestedIOFunction
+from mindtorch.autograd.grad_mode import (
+    _force_original_view_tracking as _force_original_view_tracking,
+)
 from mindtorch.autograd.grad_mode import (
     enable_grad,
+    enforce_grad_layout_policy,
     inference_mode,
+    is_multithreading_enabled,
+    is_view_replay_enabled,
     no_grad,
     set_grad_enabled,
     set_multithreading_enabled,
 )
 from mindtorch.autograd.gradcheck import gradcheck, gradgradcheck
-from mindtorch.tensor import Tensor as Variable
+from mindtorch.autograd.saved_tensor import SavedTensor
+from mindtorch.autograd.variable import Variable
 
 __all__ = [
     "Function",
+    "NestedIOFunction",
+    "SavedTensor",
     "Variable",
+    "anomaly_mode",
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "enforce_grad_layout_policy",
     "forward_ad",
     "functional",
     "grad",
@@ -27,6 +39,8 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "inference_mode",
+    "is_multithreading_enabled",
+    "is_view_replay_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",

@@ -8,6 +8,7 @@ recorded (grad mode on). The contract is not enforced beyond that: a gradient th
 """
 
 import threading
+import warnings
 from sys import getrefcount
 from typing import Any
 from weakref import ref
@@ -17,8 +18,9 @@ import numpy as np
 from mindtorch import geometry, state
 from mindtorch.autograd.hooks import run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from mindtorch.autograd.node_base import NodeBase
+from mindtorch.dispatch import torch_dispatch
 from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor, alias_of, autograd_meta, wrap
+from mindtorch.tensor import Tensor, alias_of, autograd_meta, edge_to, wrap
 
 _LAST = (1 << 64) - 1  # leaves run as soon as they can: a higher number than any other node
 _thread = state.thread
@@ -34,16 +36,16 @@ class AccumulateGrad(NodeBase):
 
     __slots__ = ("meta", "leaf", "array")
 
-    accumulates = True
+    accumulates = begins = True
 
     def __init__(self, leaf: Tensor) -> None:
         self.next_edges = self.kept = ()
         self.sequence_nr = _LAST
-        self.extras = None
         self.meta = autograd_meta(leaf)
         self.leaf = ref(leaf)
         self.array = leaf._array
-        self.input_metadata = (self.array.shape, self.array.dtype)
+        self.output_shape = self.array.shape
+        self.output_dtype = self.array.dtype
 
     @property
     def variable(self) -> Tensor:
@@ -51,7 +53,7 @@ class AccumulateGrad(NodeBase):
         leaf = self.leaf()
         if leaf is None:
             leaf = wrap(self.array)
-            leaf._meta, leaf._edge = self.meta, (self, 0)
+            leaf._meta, leaf._edge = self.meta, edge_to(self)
             self.leaf = ref(leaf)
         return leaf
 
@@ -94,7 +96,11 @@ class AccumulateGrad(NodeBase):
                 if meta.grad is None:
                     meta.grad = first_gradient(variable, gradients)
                 else:
+                    if meta.grad._array.strides != variable._array.strides:
+                        _warn_of_layout(meta.grad, variable)
                     meta.grad = add_gradient(meta.grad, gradients.pop())
+        elif gradients[0] is not None and variable.grad_fn is not None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
         if meta.post_accumulate_hooks:
             run_post_accumulate_hooks(meta.post_accumulate_hooks.values(), variable)
 
@@ -103,11 +109,20 @@ def first_gradient(variable: Tensor, gradients: list) -> Tensor:
     """What to store as the `.grad` of a variable that has none, given the gradient in a list that gives it up."""
     steal = not _thread.grad_enabled and is_stealable(gradients, variable)
     grad = gradients.pop()
+    if state.interceptors and not _thread.grad_enabled and torch_dispatch.is_wanted((grad,)):
+        if _is_all_of_its_memory(grad) and obeys_layout_contract(grad, variable):
+            return torch_dispatch.ask_op("detach", grad)
+        steal = False
     if steal:
         return grad if grad._meta is None and grad._edge is None else alias_of(grad)
     if grad.is_sparse:
         return grad if _thread.grad_enabled else alias_of(grad.clone())
     return clone_obey_contract(grad, variable)
+
+
+def _is_all_of_its_memory(tensor: Tensor) -> bool:
+    base = getattr(tensor._array, "base", None)
+    return base is None or base.size == tensor._array.size
 
 
 def add_gradient(stored: Tensor, grad: Tensor) -> Tensor:
@@ -127,7 +142,7 @@ def is_stealable(gradients: list, variable: Tensor) -> bool:
     base = array.base
     if base is not None and (type(base) is not np.ndarray or base.base is not None or getrefcount(base) > _ONE_OWNER):
         return False
-    return array_obeys_layout(array, variable._array)
+    return array_obeys_layout(array, variable._array) or not _thread.grad_layout_enforced
 
 
 def _count_with_one_owner() -> int:
@@ -143,6 +158,26 @@ _ONE_OWNER = _count_with_one_owner()
 def obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
     """Whether the strides of a gradient are those that Note [Gradient layout contract] asks for."""
     return array_obeys_layout(grad._array, variable._array)
+
+
+_has_warned = False
+
+
+def _warn_of_layout(grad: Tensor, variable: Tensor) -> None:
+    """Say, once, that gradients are added to one that does not obey the contract: one that the user put there."""
+    global _has_warned
+    if _has_warned or _thread.grad_enabled or not _thread.grad_layout_enforced or grad.is_sparse:
+        return
+    if obeys_layout_contract(grad, variable):
+        return
+    _has_warned = True
+    warnings.warn(
+        "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance.\n"
+        f"grad.sizes() = {list(grad.shape)}, strides() = {list(grad.stride())}\n"
+        f"param.sizes() = {list(variable.shape)}, strides() = {list(variable.stride())}",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def array_obeys_layout(array: Any, variable_array: Any) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import state
+from mindtorch.dispatch.anomaly import evaluating
 
 _ENABLED = (
     "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
@@ -52,6 +53,7 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 def apply_checked(node: Any, grads: Sequence[Any]) -> tuple:
     """Run a node; if that fails or gives nan, warn with the place of the forward call before the error goes on."""
+    outer, evaluating.node = evaluating.node, node
     try:
         results = node.apply(*grads)
         if state.anomaly_check_nan:
@@ -59,6 +61,8 @@ def apply_checked(node: Any, grads: Sequence[Any]) -> tuple:
     except BaseException:
         _report(node)
         raise
+    finally:
+        evaluating.node = outer
     return results
 
 
@@ -69,7 +73,22 @@ def _check_nan(node: Any, results: tuple) -> None:
 
 
 def _report(node: Any) -> None:
-    """The stack is kept in the node's metadata; see mindtorch.dispatch.anomaly."""
+    """Show where the node was made, then where those nodes were whose backward steps made it.
+
+    The stacks are kept in the nodes' metadata; see mindtorch.dispatch.anomaly.
+    """
+    _warn(node, f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n")
+    parent = node.metadata.get("parent_")
+    while parent is not None:
+        _warn(
+            parent,
+            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the "
+            "previous calculation:\n",
+        )
+        parent = parent.metadata.get("parent_")
+
+
+def _warn(node: Any, heading: str) -> None:
     stack = node.metadata.get("traceback_")
     if stack is None:
         message = (
@@ -77,5 +96,5 @@ def _report(node: Any) -> None:
             "forward pass for more information."
         )
     else:
-        message = f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(stack)}"
-    warnings.warn(message, UserWarning, stacklevel=2)
+        message = heading + "".join(stack)
+    warnings.warn(message, UserWarning, stacklevel=3)

@@ -1,46 +1,11 @@
 """`CopySlices`: the node of a base tensor of which a view was written in place."""
 
-from collections.abc import Callable
 from typing import Any
 
 from mindtorch.autograd.node_base import NodeBase, second_backward
-from mindtorch.autograd_meta import ViewMeta
-from mindtorch.dispatch import ops
+from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
-
-
-class ViewRecipe:
-    """Takes a view again, from a tensor that has the geometry of the view's base.
-
-    Keeps no reference to the base: the base's own node holds a recipe, and a cycle would keep the graph alive.
-    """
-
-    __slots__ = ("shape", "stride", "offset", "replays")
-
-    def __init__(self, view: Tensor, base: Tensor) -> None:
-        self.shape = view.shape
-        self.stride = view.stride()
-        self.offset = view.storage_offset() - base.storage_offset()
-        # Strides cannot express a view of other elements (view_as_real, view(dtype)): that takes the functions again.
-        self.replays = None if view._array.dtype == base._array.dtype else _replays(view._meta)
-
-    def __call__(self, tensor: Tensor) -> Tensor:
-        if self.replays is None:
-            return ops.as_strided(tensor, self.shape, self.stride, tensor.storage_offset() + self.offset)
-        for function, args in self.replays:
-            tensor = function(tensor, *args)
-        return tensor
-
-
-def _replays(meta: ViewMeta) -> list[tuple[Callable, tuple]]:
-    """The view functions that lead from the base to a view."""
-    replays: list = []
-    step: ViewMeta | None = meta
-    while step is not None:
-        replays.append(step.replay)
-        step = step.parent
-    return replays[::-1]
 
 
 class CopySlices(NodeBase):
@@ -51,7 +16,8 @@ class CopySlices(NodeBase):
     def __init__(self, base_edge: Any, base: Tensor, view: Tensor, function: Any) -> None:
         super().__init__((base_edge, *function.next_edges[1:]))
         array = base._array
-        self.input_metadata = (array.shape, array.dtype)
+        self.output_shape = array.shape
+        self.output_dtype = array.dtype
         self.base_shape = base.shape
         self.base_stride = base.stride()
         self.take_view = ViewRecipe(view, base)

@@ -10,9 +10,12 @@ from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.dispatch import ops
 from mindtorch.dtype import from_numpy_dtype
+from mindtorch.lazy import lazy
+from mindtorch.memory_format import preserve_format
 from mindtorch.size import size_of
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, edge_to
 
+_func = lazy("mindtorch.func")
 _thread = state.thread
 
 _CYCLE_WARNING = (
@@ -41,6 +44,11 @@ def backward(
 ) -> None:
     """Add the gradients of the tensors, weighted with grad_tensors, to the `.grad` of the leaves (or only of
     `inputs`)."""
+    if _thread.transforms:
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+            "functorch.vjp instead or call backward() outside of functorch transforms."
+        )
     if grad_variables is not None:
         grad_tensors = _deprecated_gradients(grad_tensors, grad_variables)
     targets = None if inputs is None else _sequence_of_inputs(inputs, "backward")
@@ -67,7 +75,7 @@ def grad(
     """The sum of the gradients of the outputs with respect to each of the inputs; no `.grad` is touched.
 
     A dictionary of inputs gives a dictionary of gradients. With is_grads_batched the first dimension of each
-    grad_output counts gradients: the graph is run once for each of them.
+    grad_output counts gradients: the graph is run once for all of them.
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(
@@ -90,7 +98,7 @@ def grad(
         edges, targets = _edges_of_outputs(outputs), _edges_of_inputs(sources)
         return run_backward(edges, starting, keep_graph, create_graph, targets, capture=True)
 
-    found = _run_batch(run, given, keep_graph) if is_grads_batched else run(given, keep_graph)
+    found = _run_batch(run, outputs, given, keep_graph) if is_grads_batched else run(given, keep_graph)
     if materialize_grads:
         found = [
             _zeros_for(source, create_graph) if each is None else each
@@ -101,13 +109,37 @@ def grad(
     return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)
 
 
-def _run_batch(run: Callable, batches: Sequence[Any], keep_graph: bool) -> list[Any]:
-    """The gradients for each gradient of a batch, stacked."""
-    count = next(len(each) for each in batches if each is not None)
-    found = [
-        run([None if each is None else each[i] for each in batches], keep_graph or i + 1 < count) for i in range(count)
-    ]
-    return [None if column[0] is None else ops.stack(column) for column in zip(*found, strict=True)]
+def _run_batch(run: Callable, outputs: Sequence[Any], batches: Sequence[Any], keep_graph: bool) -> list[Any]:
+    """The gradients for each gradient of a batch, stacked: one pass with all of them, in `vmap`."""
+    for index, (output, grad) in enumerate(zip(outputs, batches, strict=True)):
+        if grad is not None:
+            _check_batch(index, output, grad)
+    batches = [_implicit_gradient(out) if grad is None else grad for out, grad in zip(outputs, batches, strict=True)]
+    found: list[Any] = []
+
+    def vjp(*given: Any) -> list[Any]:
+        found[:] = run(given, keep_graph)
+        return [each for each in found if each is not None]
+
+    stacked = iter(_func.vmap(vjp)(*batches))
+    return [None if each is None else next(stacked) for each in found]
+
+
+def _check_batch(index: int, output: Any, grad: Tensor) -> None:
+    if not grad.ndim:
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number"
+        )
+    shape = output.node.output_metadata(output.output_nr)[0] if isinstance(output, GradientEdge) else output.shape
+    if grad.shape[1:] != tuple(shape):
+        raise RuntimeError(
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+            "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+            f"mismatch was detected: grad_output[{index}] has a shape of {grad.shape[2:]} and output[{index}] has a "
+            f"shape of {size_of(tuple(shape))}. If you only want some tensors in `grad_output` to be considered "
+            "batched, consider using vmap."
+        )
 
 
 def _zeros_for(source: Any, create_graph: bool) -> Tensor:
@@ -151,7 +183,7 @@ def _gradients_for(outputs: tuple, grads: Any, single: Any) -> tuple:
     """One gradient or None for each output."""
     if grads is None:
         return (None,) * len(outputs)
-    grads = (grads,) if isinstance(grads, single) else tuple(grads)
+    grads = (grads,) if isinstance(grads, single) else tuple(grads)[: len(outputs)]  # torch ignores superfluous ones
     if len(grads) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     return grads
@@ -170,7 +202,7 @@ def _deprecated_gradients(grad_tensors: Any, grad_variables: Any) -> Any:
 def _edges_of_outputs(outputs: Iterable[Any]) -> list[Any]:
     edges = []
     for index, output in enumerate(outputs):
-        edge = (output.node, output.output_nr) if isinstance(output, GradientEdge) else edge_of(output)
+        edge = edge_to(output.node, output.output_nr) if isinstance(output, GradientEdge) else edge_of(output)
         if edge is None:
             raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
         edges.append(edge)
@@ -183,7 +215,7 @@ def _edges_of_inputs(inputs: Iterable[Any]) -> list[Any]:
 
 def _edge_of_input(value: Any) -> Any:
     if isinstance(value, GradientEdge):
-        return value.node, value.output_nr
+        return edge_to(value.node, value.output_nr)
     if not isinstance(value, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(value)}")
     edge = edge_of(value)
@@ -227,7 +259,11 @@ def _implicit_gradient(output: Any) -> Tensor | None:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not dtype.is_floating_point:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
-    return ops.ones_like(output) if isinstance(output, Tensor) else ops.ones(shape, dtype=dtype)
+    return (
+        ops.ones_like(output, memory_format=preserve_format)
+        if isinstance(output, Tensor)
+        else ops.ones(shape, dtype=dtype)
+    )
 
 
 def _check_gradient(index: int, output: Any, grad: Tensor) -> None:

@@ -21,8 +21,9 @@ from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_h
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.autograd.reentrant import run_nested
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.kinds import SHORT_CUT_FAILED, kind_of
 from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor, wrap
+from mindtorch.tensor import Tensor, set_outputs, wrap
 
 _thread = state.thread
 Array = np.ndarray
@@ -59,7 +60,7 @@ class GraphRoot(NodeBase):
 
     def __init__(self, edges: tuple, grads: tuple) -> None:
         super().__init__(edges)
-        self.input_metadata = ()
+        set_outputs(self, [])
         self.grads = grads
 
     def apply(self, *_: Any) -> tuple:
@@ -70,7 +71,7 @@ class Pass:
     """One backward pass: which nodes it reaches and what it has been asked for."""
 
     __slots__ = (
-        *("nodes", "inner", "leaves", "last", "wanted", "needed"),
+        *("nodes", "reached", "leaves", "last", "wanted", "needed"),
         *("captures", "captured", "keep_graph", "callbacks", "notes"),
     )
 
@@ -82,16 +83,16 @@ class Pass:
         self.captured: list[Any] = []
         self.wanted: set | None = None  # the nodes that gradients go to; None: all
         self.needed: set | None = None  # those of them that run
-        self.nodes, self.inner, self.leaves = _reachable(root)  # the next one to run is the last of `nodes`
+        self.nodes, self.reached, self.leaves = _reachable(root)  # the next one to run is the last of `nodes`
         self.last = _last_before(self.leaves, self.nodes)  # leaf -> the last node to run that has a gradient for it
 
     def restrict(self, targets: Sequence[tuple], capture: bool) -> None:
         """Run only what the targets, which are edges, need. With `capture`, keep their gradients and don't run them."""
         self.captured = [None] * len(targets)
         if capture:
-            for position, (node, output_nr) in enumerate(targets):
+            for position, (node, output_nr, *_) in enumerate(targets):
                 self.captures.setdefault(node, []).append((output_nr, position))
-        goals = {node for node, _ in targets}
+        goals = {target[0] for target in targets}
         self.needed = _nodes_towards(goals, self.nodes)
         self.wanted = self.needed | goals
         if not capture:
@@ -104,13 +105,14 @@ class Pass:
         """Whether the pass comes to a node, sooner or later, or has been there."""
         if self.wanted is not None:
             return node in self.wanted
-        return node in self.inner or node in self.leaves
+        return node in self.reached
 
 
 def _reachable(root: GraphRoot) -> tuple[list[Any], set, set]:
-    """The nodes that a pass reaches: those that are no leaves, the last to run first; the same as a set; the leaves."""
+    """The nodes that a pass reaches: those that are no leaves, the last to run first; all of them as a set; the
+    leaves."""
     nodes: list[Any] = [root]
-    seen = {root}
+    reached = {root}
     leaves = set()
     is_chain = True
     for node in nodes:
@@ -120,16 +122,18 @@ def _reachable(root: GraphRoot) -> tuple[list[Any], set, set]:
             if edge is None:
                 continue
             target = edge[0]
+            if target in reached:
+                continue
+            reached.add(target)
             if type(target) is AccumulateGrad:
                 leaves.add(target)
-            elif target not in seen:
-                seen.add(target)
+            else:
                 nodes.append(target)
     if is_chain:
         nodes.reverse()
     else:
         nodes.sort(key=_by_sequence)
-    return nodes, seen, leaves
+    return nodes, reached, leaves
 
 
 def _nodes_towards(goals: set, nodes: Sequence[Any]) -> set:
@@ -218,7 +222,7 @@ def _run(task: Pass) -> None:
     nodes, last, keep_graph = task.nodes, task.last, task.keep_graph
     watched = state.anomaly_enabled or task.wanted is not None
     add = _add_recorded if _thread.grad_enabled or state.interceptors else _add
-    arrived: dict[Any, Any] = {}  # node -> the gradient of its output, or of its outputs; see `_add`
+    arrived: dict[Any, Any] = {}  # node -> the gradient of its output, or the list of those of its outputs; see `_add`
     take = arrived.pop
     finishers = sorted(set(last.values()), key=_by_sequence)  # nodes after which leaves have all their gradients
     finisher = finishers.pop() if finishers else None
@@ -236,20 +240,21 @@ def _run(task: Pass) -> None:
         for edge, grad in zip(node.next_edges, results):
             if edge is None or grad is None:
                 continue
-            target, output_nr = edge
+            target, output_nr, shape, dtype = edge
             array = grad._array
-            metadata = target.input_metadata
-            shape, dtype = metadata if type(metadata) is tuple else metadata[output_nr]
-            if array.shape != shape or (array.dtype is not dtype and array.dtype != dtype):
+            if array.shape != shape or array.dtype is not dtype:
+                if shape is None:
+                    _hand_over(arrived, grad, node, edge)
+                    continue
                 grad = fit_gradient(grad, shape, dtype, node, edge)
                 array = grad._array
             held = arrived.get(target)
             if held is None:
-                arrived[target] = grad if type(metadata) is tuple else _slots(metadata, output_nr, grad)
+                arrived[target] = grad
             elif type(held) is Waiting and len(held) < _MOST_WAITING and type(array) is Array:
                 held.append(array)
             else:
-                arrived[target] = add(held, output_nr, grad)
+                arrived[target] = add(held, grad)
         if node is finisher:
             # A leaf may take over a gradient that nothing else refers to, so nothing here may.
             results = grad = held = array = None
@@ -262,9 +267,9 @@ def _run(task: Pass) -> None:
 
 def _grads_of(node: Any, held: Any) -> list:
     """The gradients of all outputs of a node, given what has arrived for it."""
-    if type(node.input_metadata) is list:
-        return [None] * len(node.input_metadata) if held is None else held
-    return _received(held) if node.input_metadata else []
+    if node.output_shape is None:
+        return [None] * len(node.outputs) if held is None else held
+    return _received(held)
 
 
 def _received(held: Any) -> list:
@@ -280,36 +285,36 @@ def _sum_of(waiting: Waiting) -> Tensor:
     return wrap(_sum_kernels[Array](stacked, (0,), False, None))
 
 
-def _slots(metadata: list, output_nr: int, grad: Tensor) -> list:
-    """Room for the gradients of several outputs, with the first one that came."""
-    slots: list[Any] = [None] * len(metadata)
-    slots[output_nr] = grad
-    return slots
+def _hand_over(arrived: dict[Any, Any], grad: Tensor, node: Any, edge: tuple) -> None:
+    """Give a gradient to a node that takes those of several outputs."""
+    target, output_nr, *_ = edge
+    grad = fit_gradient(grad, *target.outputs[output_nr], node, edge)
+    held = arrived.setdefault(target, [None] * len(target.outputs))
+    held[output_nr] = grad if held[output_nr] is None else _add_recorded(held[output_nr], grad)
 
 
-def _add_recorded(held: Any, output_nr: int, grad: Any) -> Any:
-    """Add a gradient to what has arrived for the same node, as an op. A dense one comes first: sparse + dense is not
-    defined."""
-    earlier = held[output_nr] if type(held) is list else held
-    total = grad if earlier is None else grad + earlier if earlier.is_sparse else earlier + grad
-    if type(held) is not list:
-        return total
-    held[output_nr] = total
-    return held
+def _add_recorded(earlier: Any, grad: Any) -> Any:
+    """The sum of two gradients as an op. A dense one comes first: sparse + dense is not defined."""
+    return grad + earlier if earlier.is_sparse else earlier + grad
 
 
-def _add(held: Any, output_nr: int, grad: Tensor) -> Any:
+def _add(held: Any, grad: Tensor) -> Any:
     """The same when nothing is recorded: what is to be kept for the node. See Note [Sums of gradients]."""
-    if type(held) is list:
-        return _add_recorded(held, output_nr, grad)
     array = grad._array
     kind = type(array)
     if type(held) is OwnSum and type(held.grad._array) is kind:
-        _add_kernels[kind](held.grad._array, array, 1, held.grad._array)
+        total = held.grad._array
+        if grad._kind and kind_of(held.grad) is grad._kind:
+            try:
+                _add_kernels.direct(total, array, total)
+                return held
+            except SHORT_CUT_FAILED:
+                pass
+        _add_kernels[kind](total, array, 1, total)
         return held
     (earlier,) = _received(held)
     if type(earlier._array) is not kind:
-        return _add_recorded(earlier, 0, grad)
+        return _add_recorded(earlier, grad)
     if kind is Array and _may_wait(earlier._array, array):
         return Waiting((earlier._array, array))
     return OwnSum(wrap(_add_kernels[kind](earlier._array, array)))

@@ -2,13 +2,23 @@
 
 from typing import Any
 
+import numpy as np
+
+from mindtorch import state
+from mindtorch.batched_array import levels_of
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import from_numpy_dtype
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, wrap
+
+_sum_kernels = kernel_table("sum.dim_IntList")
 
 
 def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: Any) -> Tensor:
     """A gradient in the shape and dtype of the value that it belongs to: what was broadcast is summed."""
-    if grad._array.shape != shape:
+    if type(grad._array.shape) is not tuple:  # of an array that is batched
+        grad = _sum_over_levels(grad, shape)
+    if tuple(grad._array.shape) != tuple(shape):
         if not _expandable(shape, grad._array.shape):
             raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
         grad = _sum_to(grad, shape)
@@ -31,13 +41,28 @@ def fit_gradients(node: Any, results: tuple) -> tuple:
     )
 
 
+def _sum_over_levels(grad: Tensor, shape: tuple) -> Tensor:
+    """Sum over the samples of `vmap`, where all of them used one value that is not batched.
+
+    The levels that are running stay: whoever asks for gradients inside `vmap` asks for one of each sample.
+    """
+    kept = {*levels_of(shape), *state.thread.vmap_levels}
+    for level in levels_of(grad._array.shape):
+        if level not in kept:
+            grad = ops._remove_batch_dim(grad, level.number, level.size, 0).sum(0)
+    return grad
+
+
 def _sum_to(grad: Any, shape: tuple) -> Tensor:
     """Sum over the dimensions in which a value of that shape was broadcast."""
+    if not shape:
+        return grad.sum()
     extra = grad.ndim - len(shape)
     leading = tuple(range(extra))
     repeated = [extra + i for i, size in enumerate(shape) if size == 1 and grad.shape[extra + i] != 1]
     if not repeated:
-        return grad.sum(leading)
+        is_bare = type(grad._array) is np.ndarray and not (state.recorded_passes or state.interceptors)
+        return wrap(_sum_kernels[np.ndarray](grad._array, leading, False, None)) if is_bare else grad.sum(leading)
     total = grad.sum((*leading, *repeated), keepdim=True)
     return total.reshape(shape) if extra else total
 

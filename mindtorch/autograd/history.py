@@ -11,9 +11,10 @@ from weakref import ref
 
 from mindtorch import state
 from mindtorch.autograd.accumulate_grad import AccumulateGrad
-from mindtorch.autograd.copy_slices import CopySlices, ViewRecipe
+from mindtorch.autograd.copy_slices import CopySlices
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
-from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta
+from mindtorch.dispatch.view_recipe import ViewRecipe
+from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to
 
 IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
 
@@ -36,7 +37,14 @@ def edge_of(tensor: Any) -> Any:
     if node is None:
         node = AccumulateGrad(tensor)
         meta.accumulator = ref(node)
-    return node, 0
+    return edge_to(node)
+
+
+def unless_complex(op: str, tensors: tuple, edges: tuple) -> tuple:
+    """The edges, or torch's error of an op that it does not differentiate for complex tensors."""
+    if any(tensor is not None and tensor.is_complex() for tensor in tensors):
+        raise RuntimeError(f"{op} does not support automatic differentiation for outputs with complex dtype.")
+    return edges
 
 
 def edges_of(tensors: Sequence[Any]) -> tuple:
@@ -50,7 +58,7 @@ def edges_of(tensors: Sequence[Any]) -> tuple:
 def require_grad(leaf: Tensor) -> None:
     """Make a tensor a leaf whose gradient is computed. A view that is a leaf goes on asking its base first."""
     autograd_meta(leaf).requires_grad = True
-    leaf._edge = ASK if leaf._meta.base is not None else (AccumulateGrad(leaf), 0)
+    leaf._edge = ASK if leaf._meta.base is not None else edge_to(AccumulateGrad(leaf))
 
 
 def set_array(tensor: Tensor, array: Any) -> None:
@@ -61,7 +69,7 @@ def set_array(tensor: Tensor, array: Any) -> None:
     tensor._kind = None
     edge = tensor._edge
     if edge and edge[0].accumulates:
-        tensor._edge = (AccumulateGrad(tensor), 0)
+        tensor._edge = edge_to(AccumulateGrad(tensor))
     elif tensor._meta is not None:
         tensor._meta.accumulator = None
 
@@ -69,7 +77,7 @@ def set_array(tensor: Tensor, array: Any) -> None:
 def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:
     """Make a fresh tensor stand for the leaf of an AccumulateGrad."""
     autograd_meta(tensor).requires_grad = True
-    tensor._edge = (accumulator, 0)
+    tensor._edge = edge_to(accumulator)
 
 
 # -------------------- views --------------------
@@ -148,23 +156,27 @@ def rebase(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
 def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
     """Make a tensor the output of the node."""
     array = tensor._array
-    node.input_metadata = (array.shape, array.dtype)
+    if not node.several:
+        node.output_shape = array.shape
+        node.output_dtype = array.dtype
     meta = tensor._meta
     if meta is not None and meta.base is not None:
-        meta.edge = (node, output_nr)
+        meta.edge = edge_to(node, output_nr)
         meta.version = tensor._version_counter[0]
     else:
-        tensor._edge = (node, output_nr)
+        tensor._edge = edge_to(node, output_nr)
 
 
 def _rebase_view(view: Tensor, node: Any) -> None:
     """The base becomes the output of a CopySlices around the node; the view follows it."""
     base = view._meta.base
     array = view._array
-    node.input_metadata = (array.shape, array.dtype)
+    if not node.several:
+        node.output_shape = array.shape
+        node.output_dtype = array.dtype
     old = edge_of(base)
     copy_slices = CopySlices(old, base, view, node)
-    base._edge = (copy_slices, 0)
+    base._edge = edge_to(copy_slices)
     if base._meta is not None:
         move_hooks(base._meta, old, base._edge)
     view._meta.version = -1  # whatever it has followed since the write, it is to follow the base again

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.autograd.node_base import NodeBase, second_backward
-from mindtorch.autograd.saved_tensor import FREED, SavedTensor, unpack
+from mindtorch.autograd.saved_tensor import FREED, SavedTensor, as_object, unpack
 from mindtorch.tensor import Tensor, wrap
 
 
@@ -28,7 +28,7 @@ class Node(NodeBase):
             setattr(cls, f"_saved_{name}", property(partial(cls._saved, place=place)))
             setattr(cls, f"_raw_saved_{name}", property(partial(cls._raw_saved, place=place)))
         for name in vars(cls).get("__slots__", ()):
-            setattr(cls, f"_saved_{name}", property(attrgetter(name)))
+            setattr(cls, f"_saved_{_shown_name(name)}", property(attrgetter(name)))
 
     def name(self) -> str:
         """Nodes that torch derives from its table end in a number; others are known by their full C++ name."""
@@ -42,7 +42,8 @@ class Node(NodeBase):
             raise second_backward()
         for held in kept:
             if type(held) is Tensor:
-                if held._version_counter is not None:
+                counter = held._version_counter
+                if counter is not None and counter[0]:
                     return self._unpack_one_by_one()
             elif held is not None and type(held) is not float:
                 return self._unpack_one_by_one()
@@ -50,6 +51,10 @@ class Node(NodeBase):
 
     def _unpack_one_by_one(self) -> tuple:
         return tuple([_unpacked(held, self) for held in self.kept])
+
+    def keep_object(self, output: Tensor, copy: Tensor) -> None:
+        """Keep an output as an object of its class: `copy`, which is outside of the graph."""
+        self.kept = tuple([as_object(held, output, copy) for held in self.kept])
 
     def _saved(self, place: int) -> Any:
         value = self.unpack()[place]
@@ -66,6 +71,17 @@ class Node(NodeBase):
         raw = as_saved_tensor(held)
         self.kept = (*kept[:place], raw, *kept[place + 1 :])
         return raw
+
+
+# How torch names facts about a tensor that are kept in its place.
+_SHOWN_FACTS = {"_shape": "_sym_sizes", "_numel": "_sym_numel"}
+
+
+def _shown_name(field: str) -> str:
+    for ending, shown in _SHOWN_FACTS.items():
+        if field.endswith(ending):
+            return field.removesuffix(ending) + shown
+    return field
 
 
 def _unpacked(held: Any, node: Node) -> Any:

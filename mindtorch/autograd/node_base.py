@@ -35,7 +35,7 @@ class InputMetadata:
 class Extras:
     """What most nodes never have: hooks, and what users and anomaly mode attach."""
 
-    __slots__ = ("tensor_hooks", "retained", "pre_hooks", "hooks", "metadata")
+    __slots__ = ("tensor_hooks", "retained", "pre_hooks", "hooks", "metadata", "shown_sequence_nr")
 
     def __init__(self) -> None:
         self.tensor_hooks: list = []  # (output_nr, {id: hook}), of tensors
@@ -43,29 +43,41 @@ class Extras:
         self.pre_hooks: Any = None
         self.hooks: Any = None
         self.metadata: dict = {}
+        self.shown_sequence_nr: int | None = None  # if a user has set one
 
 
 class NodeBase:
     """A function of the backward graph: takes the gradients of an op's outputs, gives those of its inputs.
 
-    ``next_edges``      (node, output_nr) for each input, or None for one that needs no gradient
-    ``input_metadata``  (shape, NumPy dtype) of the op's output; of several outputs a list of such pairs
-    ``kept``            what the formula needs from the forward call; None once the graph was used
-    ``extras``          an `Extras`, or None
+    ``next_edges``    an edge for each input, or None for one that needs no gradient
+    ``output_shape``  the shape of the op's output; None if it has several outputs
+    ``output_dtype``  its NumPy dtype
+    ``outputs``       shape and NumPy dtype of each of several outputs
+    ``kept``          what the formula needs from the forward call, if anything; None once the graph was used
+    ``extras``        an `Extras`, or None
 
     There are slots because the engine reads fields of nodes of all classes in one place, where those of an instance's
-    dictionary are slow to find.
+    dictionary are slow to find. To write one there costs as much, so that what most nodes don't have is not set.
     """
 
-    __slots__ = ("next_edges", "sequence_nr", "input_metadata", "kept", "extras", "__weakref__")
+    __slots__ = (
+        "next_edges",
+        "sequence_nr",
+        "output_shape",
+        "output_dtype",
+        "outputs",
+        "kept",
+        "_extras",
+        "__weakref__",
+    )
 
     accumulates = False  # whether this is the end of the graph: AccumulateGrad
+    several = False  # whether `outputs` is set even if there is one: custom Functions
+    begins = False  # whether tensors that have this node look like leaves: AccumulateGrad, inputs of transforms
 
     def __init__(self, next_edges: tuple) -> None:
         self.next_edges = next_edges
         self.sequence_nr = next_sequence_nr()
-        self.kept: Any = ()
-        self.extras: Extras | None = None
 
     def apply(self, *grads: Any) -> tuple:
         """The gradients of the inputs, one per edge; None where there is none."""
@@ -88,8 +100,7 @@ class NodeBase:
         return results if len(results) != 1 else results[0]
 
     def _check_gradients(self, grads: tuple) -> None:
-        metadata = self.input_metadata
-        expected = len(metadata) if type(metadata) is list else 1
+        expected = len(self.outputs) if self.output_shape is None else 1
         if len(grads) != expected:
             raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
         for position, grad in enumerate(grads):
@@ -107,15 +118,20 @@ class NodeBase:
 
     @property
     def next_functions(self) -> tuple:
-        return tuple((None, 0) if edge is None else edge for edge in self.next_edges)
+        return tuple((None, 0) if edge is None else edge[:2] for edge in self.next_edges)
 
     def more(self) -> Extras:
         """The extras, made if there are none; from now on the engine looks for those of nodes."""
         global extras_in_use
         extras_in_use = True
-        if self.extras is None:
-            self.extras = Extras()
-        return self.extras
+        extras = self.extras
+        if extras is None:
+            self._extras = extras = Extras()
+        return extras
+
+    @property
+    def extras(self) -> Extras | None:
+        return getattr(self, "_extras", None)
 
     @property
     def metadata(self) -> dict:
@@ -126,22 +142,21 @@ class NodeBase:
         return True
 
     def _sequence_nr(self) -> int:
-        return self.sequence_nr
+        shown = self.extras and self.extras.shown_sequence_nr
+        return self.sequence_nr if shown is None else shown
 
     def _set_sequence_nr(self, number: int) -> None:
-        self.sequence_nr = number
+        """Change the number that is shown. The engine goes by its own, whose order is also that of the graph."""
+        self.more().shown_sequence_nr = number
 
     def output_metadata(self, output_nr: int) -> tuple:
         """The shape and the NumPy dtype of an output of the op."""
-        metadata = self.input_metadata
-        return metadata[output_nr] if type(metadata) is list else metadata
+        return self.outputs[output_nr] if self.output_shape is None else (self.output_shape, self.output_dtype)
 
     @property
     def _input_metadata(self) -> tuple:
-        metadata = self.input_metadata
-        return tuple(
-            InputMetadata(*each) for each in (metadata if type(metadata) is list else [metadata] if metadata else [])
-        )
+        outputs = self.outputs if self.output_shape is None else [(self.output_shape, self.output_dtype)]
+        return tuple(InputMetadata(*each) for each in outputs)
 
     def register_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node has run; a tuple that it returns replaces

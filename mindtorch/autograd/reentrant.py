@@ -43,6 +43,7 @@ def run_nested(function: Callable[[], Any]) -> Any:
 def _call_in_new_thread(function: Callable[[], Any]) -> Any:
     """Call a function in a thread that has the same modes switched on, and wait for it."""
     modes = dict(vars(_thread))
+    modes.pop("switches", None)
     grad_enabled = modes.pop("grad_enabled", True)
     outcome: dict[str, Any] = {}
 

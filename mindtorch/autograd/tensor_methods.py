@@ -10,6 +10,9 @@ from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
 from mindtorch.autograd.history import edge_of, require_grad, set_array
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
+from mindtorch.batched_array import BatchedArray
+from mindtorch.dispatch import torch_dispatch
+from mindtorch.dispatch.captures import depths_of
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, extend_tensor
@@ -48,18 +51,20 @@ class FlagMethods:
         """Set whether gradients are computed for this leaf; returns the tensor."""
         if not isinstance(requires_grad, bool):
             raise errors.argument_type("requires_grad_", "requires_grad", 1, "bool", requires_grad)
+        if _thread.transforms:
+            raise errors.inside_transform("requires_grad_()", " (or perhaps using torch.autograd.functional.* APIs)")
         _set_requires_grad(self, requires_grad)
         return self
 
     @property
     def grad_fn(self: Any) -> Any:
         edge = self._edge or edge_of(self)
-        return None if edge is None or edge[0].accumulates else edge[0]
+        return None if edge is None or edge[0].begins else edge[0]
 
     @property
     def is_leaf(self: Any) -> bool:
         edge = self._edge or edge_of(self)
-        return edge is None or edge[0].accumulates
+        return edge is None or edge[0].begins
 
     @property
     def output_nr(self: Any) -> int:
@@ -151,6 +156,11 @@ class GradMethods:
     @property
     def data(self: Any) -> Tensor:
         """The same memory outside of autograd, with a version of its own: writes through it go unnoticed."""
+        if state.interceptors:
+            if torch_dispatch.is_wanted((self,)):
+                return torch_dispatch.ask_op("detach", self)
+            if _thread.vmap_levels and _innermost_transform(self) == "under vmap":
+                raise RuntimeError("accessing `data` under vmap transform is not allowed")
         alias = alias_of(self)
         if self.is_inference():
             autograd_meta(alias).inference = True
@@ -160,6 +170,9 @@ class GradMethods:
     def data(self: Any, value: Any) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {errors.type_name(value)}")
+        where = _innermost_transform(self) if _thread.transforms else None
+        if where is not None:
+            raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
         if type(value._array) is not type(self._array):
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
@@ -172,6 +185,14 @@ class GradMethods:
     @data.deleter
     def data(self) -> None:
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+
+def _innermost_transform(tensor: Tensor) -> str | None:
+    """In torch's words, which transform a tensor is in: the innermost for whose function it was made."""
+    array, depths = tensor._array, depths_of(tensor)
+    if type(array) is BatchedArray and array.level.depth > max(depths, default=0):
+        return "under vmap"
+    return "inside functorch" if depths else None
 
 
 def _check_grad(tensor: Tensor, grad: Any) -> None:
@@ -252,10 +273,12 @@ class HookMethods:
 
     def retain_grad(self: Any) -> None:
         """Store the gradient in `.grad` although the tensor is no leaf."""
+        if _thread.transforms:
+            raise errors.inside_transform("retain_grad()")
         edge = edge_of(self)
         if edge is None:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        node, output_nr = edge
+        node, output_nr, *_ = edge
         meta = autograd_meta(self)
         if not node.accumulates and not meta.retains_grad:
             node.retain(output_nr, ref(self))

@@ -23,7 +23,7 @@ def refusal(
     `method`: the first argument stood in front of the dot, where it is no part of texts and positions.
     `has_hidden`: there are other overloads, deprecated ones, which torch does not show.
     """
-    fitting = (entry for entry in entries if not method or entry.schema.arguments[0].element == "Tensor")
+    fitting = (entry for entry in entries if not method or _is_method(entry))
     signatures = sorted((Signature(entry, method) for entry in fitting), key=Signature.order)
     if method:
         args = args[1:]
@@ -35,6 +35,11 @@ def refusal(
     if len(plausible) == 1 or (len(signatures) == 1 and not has_hidden):
         return (plausible or signatures)[0].mismatch(args, kwargs)
     return no_overload(signatures, args, kwargs)
+
+
+def _is_method(entry: OpEntry) -> bool:
+    first = entry.schema.arguments[0]
+    return first.name == "input" and first.element == "Tensor"
 
 
 class Signature:

@@ -129,9 +129,17 @@ def _bound(signature: Signature, values: tuple, named: dict[str, Any], method: b
     return by_position | named
 
 
+def _depth_of_caller(depth: int) -> int:
+    """How far up the program's own frame is: what `__torch_function__` may take over has a frame in between."""
+    while sys._getframe(depth + 1).f_globals.get("__name__") == "mindtorch.overridable":
+        depth += 1
+    return depth
+
+
 def _warn_once(form: OldCall, present: Iterable[OpEntry], method: bool) -> None:
     """Warn about a call of the function that has called `old_call`, where it was called."""
-    caller = sys._getframe(3)
+    depth = _depth_of_caller(3)
+    caller = sys._getframe(depth)
     site = (caller.f_code.co_filename, caller.f_lineno, form.schema_text)
     with _lock:
         is_new = site not in _warned
@@ -139,7 +147,7 @@ def _warn_once(form: OldCall, present: Iterable[OpEntry], method: bool) -> None:
     if is_new:
         warning = form.warning(present, method)
         try:
-            warnings.warn(warning, stacklevel=4)
+            warnings.warn(warning, stacklevel=depth + 1)
         except type(warning):
             with _lock:
                 _warned.discard(site)

@@ -10,9 +10,10 @@ from types import FrameType
 from typing import Any
 
 from mindtorch import state
-from mindtorch.dispatch import anomaly, trace
+from mindtorch.dispatch import anomaly, batching, debug, torch_dispatch, trace
+from mindtorch.dispatch.captures import check_write
 from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
-from mindtorch.dispatch.methods import METHOD_PREFIX
+from mindtorch.dispatch.methods import METHOD_PREFIX, not_implemented
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.tensor import Tensor, autograd_meta
 
@@ -24,18 +25,32 @@ def intercepts(function: Callable, *args: Any) -> bool:
     if _thread.let_through is function:
         _thread.let_through = None
         return False
-    return bool(_thread.active) or state.anomaly_enabled or trace.is_on() or has_torch_function(args)
+    if _thread.active or state.anomaly_enabled or debug.ON or trace.is_on() or has_torch_function(args):
+        return True
+    if state.batch_levels or (state.dispatch_classes and torch_dispatch.is_wanted(args)):
+        return True
+    return _thread.below_autograd and function.op.view is not None  # type: ignore[attr-defined]
 
 
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
     """Run a call through `__torch_function__`, recorder, trace, forward AD, inference mode and anomaly mode."""
-    if _thread.torch_function:
+    if _thread.torch_function or _thread.function_modes:
         overriders = overriding_arguments((*args, *kwargs.values()))
         if overriders or _thread.function_modes:
             return handle_torch_function(_as_it_was_called(function, sys._getframe(1)), overriders, args, kwargs)
     run = _call_traced if trace.is_on() else _call_autograd
     recorder = _thread.recorder
-    return run(function, args, kwargs) if recorder is None else recorder.recorded(run, function, args, kwargs)
+    try:
+        return run(function, args, kwargs) if recorder is None else recorder.recorded(run, function, args, kwargs)
+    except TypeError:
+        if _is_operator(sys._getframe(1)):
+            return NotImplemented  # as torch's operators do, so that Python asks the other operand
+        raise
+
+
+def _is_operator(frame: FrameType) -> bool:
+    """Whether a generated function runs as a Python operator."""
+    return frame.f_locals.get("_reject") is not_implemented
 
 
 def _call_traced(function: Callable, args: tuple, kwargs: dict) -> Any:
@@ -55,18 +70,38 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
     entry = function.op
     if entry.composite:
         return _let_through(function, args, kwargs)
+    if _thread.own_tensors is not None and entry.is_inplace:
+        check_write(entry, args[0])
     if _thread.inference:
         result = _call_in_inference(function, args, kwargs)
     elif _thread.dual_level >= 0 and _thread.forward_grad_enabled and has_tangents((*args, *kwargs.values())):
-        result = call_with_tangents(_let_through, function, args, kwargs)
+        result = call_with_tangents(_call_autograd, function, args, kwargs)
     else:
         result = _let_through(function, args, kwargs)
     if state.anomaly_enabled:
         anomaly.note_forward(result)
+    if _thread.below_autograd and entry.view is not None:
+        torch_dispatch.forget_views(result)
     return result
 
 
 def _let_through(function: Callable, args: tuple, kwargs: dict) -> Any:
+    if debug.ON and not function.op.composite:  # type: ignore[attr-defined]
+        return debug.checked(_below, function, args, kwargs)
+    return _below(function, args, kwargs)
+
+
+def _below(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Run a call, in a `__torch_dispatch__` if there is one for it."""
+    run = torch_dispatch.runner(function.op, (*args, *kwargs.values()))  # type: ignore[attr-defined]
+    return _called(function, args, kwargs) if run is None else run(_called, function, args, kwargs)
+
+
+def _called(function: Callable, args: tuple, kwargs: dict) -> Any:
+    return batching.call_batched(_run, function, args, kwargs) if state.batch_levels else _run(function, args, kwargs)
+
+
+def _run(function: Callable, args: tuple, kwargs: dict) -> Any:
     _thread.let_through = function
     try:
         return function(*args, **kwargs)
@@ -82,14 +117,14 @@ def _call_in_inference(function: Callable, args: tuple, kwargs: dict) -> Any:
         result = _let_through(function, args, kwargs)
     finally:
         state.set_grad_enabled(grad_enabled)
-    _mark_inference(result, args)
+    _mark_inference(result, (*args, *kwargs.values()))
     return result
 
 
 def _mark_inference(result: Any, args: Iterable[Any]) -> None:
     """Tensors that are made in inference mode stay outside of autograd; inputs and views of them stay what they are."""
     for tensor in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(tensor, Tensor) and tensor._meta is None and not _is_one_of(tensor, args):
+        if isinstance(tensor, Tensor) and not tensor._is_view() and not _is_one_of(tensor, args):
             autograd_meta(tensor).inference = True
 
 

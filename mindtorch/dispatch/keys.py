@@ -31,8 +31,13 @@ _waiting: dict[str, list[Callable[[], None]]] = {}
 def register_backend(name: str, array_class: type, device_type: str, layout: Layout = strided) -> Backend:
     """Make a backend and its device known. Its kernels then go in with `register_kernel(name, op, function)`."""
     register_device_type(device_type)
-    backend = Backend(name, array_class)
     _array_classes[device_type, layout] = array_class
+    return register_array_class(name, array_class)
+
+
+def register_array_class(name: str, array_class: type) -> Backend:
+    """Make a backend known that has kernels and no device of its own."""
+    backend = Backend(name, array_class)
     _by_name[name] = backend
     _by_class[array_class] = backend
     for action in _waiting.get(name, ()):

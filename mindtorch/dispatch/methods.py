@@ -5,11 +5,22 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 METHOD_PREFIX = "Tensor."
+_DISPATCHER = f"{__name__.rpartition('.')[0]}.dispatcher"
 
 
 def is_method_call(frame: FrameType) -> bool:
     """Whether the generated function that runs in a frame was called as a method of a tensor."""
-    return frame.f_code.co_name.startswith(METHOD_PREFIX)
+    return _frame_of_call(frame).f_code.co_name.startswith(METHOD_PREFIX)
+
+
+def _frame_of_call(frame: Any) -> FrameType:
+    """The frame of the call that the program made: if the dispatcher has called again, that before the dispatcher."""
+    caller = frame.f_back
+    if caller is None or caller.f_globals.get("__name__") != _DISPATCHER:
+        return frame
+    while (caller.f_globals.get("__name__"), caller.f_code.co_name) != (_DISPATCHER, "call"):
+        caller = caller.f_back
+    return caller.f_back
 
 
 def not_implemented(function: Callable, *args: Any, **kwargs: Any) -> Any:

@@ -9,9 +9,15 @@ from typing import Any
 from mindtorch import state
 from mindtorch.dispatch.namespace import functions_of
 from mindtorch.dispatch.registry import OpEntry, all_ops, overloads_of
-from mindtorch.dispatch.schema import Schema
+from mindtorch.dispatch.schema import Schema, parse_schema
 from mindtorch.dispatch.tags import Tag, tags_named
-from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
+from mindtorch.dispatch.torch_function import (
+    ask,
+    handle_torch_function,
+    has_torch_function,
+    nobody_answers,
+    overriding_arguments,
+)
 from mindtorch.op_names import ATEN, qualified
 
 
@@ -36,7 +42,7 @@ class OpOverload:
 
     @property
     def _schema(self) -> Schema:
-        return self._entry.schema
+        return parse_schema(self._entry.schema_text)
 
     def name(self) -> str:
         return qualified(self._entry.name)
@@ -53,7 +59,16 @@ class OpOverload:
         return self._entry.view is not None
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if state.interceptors and has_torch_function((*args, *kwargs.values())):
+            return self._taken_over(args, kwargs)
         return self._call(*args, **kwargs)
+
+    def _taken_over(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        overriders = overriding_arguments((*args, *kwargs.values()))
+        answer = ask(self, overriders, args, kwargs)
+        if answer is NotImplemented:
+            raise nobody_answers(f"{self.__module__}.{self._opname}.{self._overloadname}", overriders)
+        return answer
 
     def _call_by_schema(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the Python function of an op with the arguments of its schema."""
@@ -65,7 +80,7 @@ class OpOverload:
             raise self._mismatch(args, kwargs) or error from None
 
     def _python_keywords(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        kwargs = {_python_name(name): value for name, value in kwargs.items()}
+        kwargs = self._entry.in_python({_python_name(name): value for name, value in kwargs.items()})
         if self._out_names and not isinstance(kwargs.get("out"), (tuple, list)):
             kwargs["out"] = self._outs(kwargs)
         return kwargs
@@ -79,13 +94,12 @@ class OpOverload:
                 f"{op}() takes {len(positional)} positional argument(s) but {len(args)} was/were given.  "
                 f"Declaration: {self._schema}"
             )
-        given = (
-            {_python_name(argument.name) for argument in positional[: len(args)]} | kwargs.keys() | {*self._out_names}
-        )
-        for argument in arguments:
-            if argument.default is None and _python_name(argument.name) not in given:
+        names = self._entry.in_python({_python_name(argument.name): argument for argument in arguments})
+        given = {*list(names)[: len(args)]} | kwargs.keys() | {*self._out_names}
+        for name, argument in names.items():
+            if argument.default is None and name not in given:
                 return self._missing("self" if argument.name == "input" else argument.name)
-        known = {_python_name(argument.name) for argument in arguments} | {"out"}
+        known = names.keys() | {"out"}
         unknown = next((name for name in kwargs if name not in known), None)
         if unknown is None:
             return None
@@ -230,7 +244,9 @@ class Operators(ModuleType):
     def _overload(self, namespace: str, name: str) -> OpOverload:
         """The overload of a name such as `add.Tensor`."""
         base, _, overload = name.partition(".")
-        return getattr(getattr(getattr(self, namespace), base), overload or "default")
+        packet = getattr(getattr(self, namespace), base)
+        overload = overload or "default"
+        return packet._overloads.get(overload) or getattr(packet, overload)
 
 
 operators = Operators()

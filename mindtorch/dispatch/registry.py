@@ -22,24 +22,36 @@ from mindtorch.promotion import common_dtype
 _NUMBER_CLASSES = (int, float, bool, complex)
 
 
-class KernelTable(dict):
-    """The kernels of one op, keyed by the class of the backend's arrays."""
+def _fail(*args: Any) -> Any:
+    """In the place of a computation that is not there."""
+    raise KeyError
 
-    __slots__ = ("op",)
+
+class KernelTable(dict):
+    """The kernels of one op, keyed by the class of the backend's arrays.
+
+    `direct` is for plain arrays of one kind, when all other arguments have their default values. What it raises is not
+    for users: a generated function then asks the kernel.
+    """
+
+    __slots__ = ("op", "direct")
 
     def __init__(self, op: str) -> None:
         super().__init__()
         self.op = op
+        self.direct: Callable = _fail
 
     def __setitem__(self, array_class: type, kernel: Callable) -> None:
         """A kernel for NumPy's arrays is also that for the plain ones, if it has no short cut for them."""
         super().__setitem__(array_class, kernel)
         if array_class is np.ndarray:
             self.update(dict.fromkeys(KINDS, kernel) | getattr(kernel, "plain", {}))
+            self.direct = getattr(kernel, "direct", kernel)
 
     def __delitem__(self, array_class: type) -> None:
         super().__delitem__(array_class)
         if array_class is np.ndarray:
+            self.direct = _fail
             for kind in KINDS:
                 super().__delitem__(kind)
 
@@ -50,6 +62,8 @@ class KernelTable(dict):
         if array_class in KINDS:
             return self[np.ndarray]
         backend = backend_of(array_class)
+        if array_class in _fallbacks:
+            return _fallbacks[array_class](self.op)
         raise errors.no_kernel(self.op, backend.name if backend else array_class.__name__, self.backends())
 
     def _kernel_of_first_array(self, number: Any, *args: Any, **kwargs: Any) -> Any:
@@ -80,6 +94,7 @@ class OpEntry:
         "composite",
         "differentiable",
         "takes_numbers",
+        "python_names",
         "tags",
         "boxed",
     )
@@ -93,6 +108,7 @@ class OpEntry:
         composite: bool = False,
         differentiable: bool = False,
         takes_numbers: bool = False,
+        python_names: Mapping[str, str] | None = None,
         tags: tuple[str, ...] = (),
         boxed: bool = False,
     ) -> None:
@@ -105,12 +121,20 @@ class OpEntry:
         self.composite = composite
         self.differentiable = differentiable
         self.takes_numbers = takes_numbers
+        self.python_names = python_names
         self.tags = tags
         self.boxed = boxed
 
+    def in_python(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments of the schema under the names that Python has for them."""
+        names = self.python_names or {}
+        return {names.get(name, name): value for name, value in kwargs.items()}
+
     @property
     def schema(self) -> Schema:
-        return parse_schema(self.schema_text)
+        """The parsed schema, with the arguments called as in Python."""
+        schema = parse_schema(self.schema_text)
+        return schema if self.python_names is None else schema.renamed(self.python_names)
 
     @property
     def base(self) -> str:
@@ -129,6 +153,7 @@ class OpEntry:
 
 
 _tables: dict[str, KernelTable] = {}
+_fallbacks: dict[type, Callable[[str], Callable]] = {}
 _entries: dict[str, OpEntry] = {}
 
 
@@ -157,6 +182,11 @@ def register_kernels(backend: str, kernels: Mapping[str, Callable]) -> None:
 def register_kernels_of(backend: str, module: str) -> None:
     """Register the `KERNELS` of a module that can only be imported when the backend is there."""
     when_registered(backend, lambda: _add_kernels(backend, import_module(module).KERNELS))
+
+
+def register_fallback(array_class: type, make_kernel: Callable[[str], Callable]) -> None:
+    """Have `make_kernel(op)` give the kernels of all ops that have none for arrays of a class."""
+    _fallbacks[array_class] = make_kernel
 
 
 def _add_kernels(backend: str, kernels: Mapping[str, Callable]) -> None:

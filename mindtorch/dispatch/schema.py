@@ -4,7 +4,8 @@ Parsing happens when somebody asks, never when a program starts.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 
 from mindtorch.op_names import ATEN, qualified
@@ -101,6 +102,11 @@ class Schema:
     @property
     def full_name(self) -> str:
         return f"{self.base}.{self.overload}" if self.overload else self.base
+
+    def renamed(self, names: Mapping[str, str]) -> "Schema":
+        """The schema with arguments called as in Python."""
+        arguments = [replace(each, name=names.get(each.name, each.name)) for each in self.arguments]
+        return replace(self, arguments=tuple(arguments))
 
     @property
     def out_argument(self) -> Argument:

@@ -41,7 +41,7 @@ def call_version(op: str, version: int, args: tuple = (), kwargs: Mapping[str, A
     if entry is not None and version == current_version(op):
         if entry.boxed:
             args, kwargs = by_position(entry, args, dict(kwargs or {}))
-        return entry.function(*args, **(kwargs or {}))
+        return entry.function(*args, **entry.in_python(kwargs or {}))
     check_version(op, version)
     present, form = _old[op, version]
     given = dict(zip(python_names(form.schema), args)) | dict(kwargs or {})

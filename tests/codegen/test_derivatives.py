@@ -3,6 +3,8 @@
 import pytest
 
 from codegen.derivatives import node_prefix
+from codegen.emit import emit_all
+from codegen.load import load
 from tests.codegen.project import load_project
 
 
@@ -78,6 +80,15 @@ def test_when(tmp_path):
     when = load_derivative(tmp_path, entry).when
     assert when.names == {"self.is_complex()", "other.dtype"}
     assert when.rewritten({"self.is_complex()": "a", "other.dtype": "b"}) == "a or b"
+
+
+@pytest.mark.parametrize(("line", "expected"), [("", False), ("complex: refused", True)])
+def test_complex_tensors(tmp_path, line, expected):
+    entry = f"- name: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  self: grad\n  other: grad\n  {line}\n"
+    assert load_derivative(tmp_path, entry).refuses_complex is expected
+    function = emit_all(load(tmp_path))["generated/ops/pointwise.py"]
+    refusal = 'MulBackward0(unless_complex("mul", (input, other), (input_edge, other_edge)))'
+    assert (refusal in function) is expected
 
 
 def test_inplace_variant_uses_the_functional_formula_and_out_has_none(tmp_path):

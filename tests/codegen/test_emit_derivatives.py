@@ -30,9 +30,9 @@ def test_two_gradients(tmp_path):
             saved = ("other", "self")
 
             def apply(node, grad):
+                other, self = node.unpack()
                 if grad is None:
                     return (None, None)
-                other, self = node.unpack()
                 return (grad * other if node.next_edges[0] else None, grad * self if node.next_edges[1] else None)
         ''')
     assert definition(files, "generated/forward_ad/pointwise.py", "mul") == expected('''
@@ -41,9 +41,9 @@ def test_two_gradients(tmp_path):
             input, other = arguments
             input_t, other_t = tangents
             if input_t is None:
-                input_t = 0
+                input_t = ZERO
             if other_t is None:
-                other_t = 0
+                other_t = ZERO
             return input_t * other + other_t * input
         ''')
 
@@ -71,9 +71,9 @@ def test_saved_result_and_elementwise_tangent(tmp_path):
             saved = ("result",)
 
             def apply(node, grad):
+                (result,) = node.unpack()
                 if grad is None:
                     return (None,)
-                (result,) = node.unpack()
                 return (grad * result,)
         ''')
     assert definition(files, "generated/forward_ad/pointwise.py", "exp") == expected('''
@@ -107,9 +107,9 @@ def test_saved_facts_and_numbers(tmp_path):
             saved = ("weight", "self")
 
             def apply(node, grad):
+                weight, self = node.unpack()
                 if grad is None:
                     return (None, None)
-                weight, self = node.unpack()
                 return (
                     multiply(grad, weight) * node.factor if node.next_edges[0] else None,
                     multiply(grad, self).reshape(node.weight_shape) * node.factor if node.next_edges[1] else None,
@@ -141,9 +141,9 @@ def test_output_without_gradient(tmp_path):
             saved = ("indices",)
 
             def apply(node, grad):
+                (indices,) = node.unpack()
                 if grad is None:
                     return (None,)
-                (indices,) = node.unpack()
                 return (multiply(grad, indices) + node.dim + node.self_shape[0],)
         ''')
     assert definition(files, "generated/forward_ad/reduction.py", "max") == expected('''
@@ -232,9 +232,9 @@ def test_list_of_saved_tensors(tmp_path):
             saved = ("indices",)
 
             def apply(node, grad):
+                (indices,) = node.unpack()
                 if grad is None:
                     return (None,)
-                (indices,) = node.unpack()
                 return (multiply(grad, indices),)
         ''')
 
@@ -315,9 +315,9 @@ def test_not_implemented_for_one_argument(tmp_path):
             saved = ("other",)
 
             def apply(node, grad):
+                (other,) = node.unpack()
                 if grad is None:
                     return (None, None)
-                (other,) = node.unpack()
                 self_grad = grad * other if node.next_edges[0] else None
                 if node.next_edges[1]:
                     raise derivative_not_implemented("mul: other")

@@ -39,7 +39,9 @@ def test_factory(tmp_path):
                 result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
             except (AttributeError, TypeError) as error:
                 raise explained(error, zeros, (zeros,), (size,), {}) from None
-            return result.requires_grad_() if requires_grad else result
+            if requires_grad:
+                result.requires_grad = True
+            return result
         ''')
     assert definition(files, "generated/ops/factory.py", "zeros_out") == expected('''
         def zeros_out(size, *more_size, out):
@@ -116,7 +118,9 @@ def test_factory_with_a_generator(tmp_path):
                 result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
             except (AttributeError, TypeError) as error:
                 raise explained(error, rand, (rand,), (size,), {}) from None
-            return result.requires_grad_() if requires_grad else result
+            if requires_grad:
+                result.requires_grad = True
+            return result
         ''')
 
 

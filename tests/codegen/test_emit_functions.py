@@ -1,6 +1,8 @@
 # ruff: noqa: E501 (schemas are as long as PyTorch writes them)
 """The functions of generated/ops: a snippet of YAML for each kind of op, and the exact text that follows from it."""
 
+from textwrap import indent
+
 from tests.codegen.emitted import definition, emit_project, expected
 
 
@@ -52,6 +54,35 @@ def test_a_tensor_and_a_number(tmp_path):
         ''')
 
 
+def test_two_plain_operands_go_straight_to_the_computation(tmp_path):
+    ops = """
+        - func: sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+          family: pointwise
+          promotion: default
+          shape: broadcast
+          dispatch: {CPU: sub}
+    """
+    files = emit_project(tmp_path, ops)
+    text = definition(files, "generated/ops/pointwise.py", "sub")
+    part = expected("""
+            kind = input._kind
+            if kind and kind is other._kind and not state.interceptors and alpha == 1 and alpha is not True:
+                try:
+                    array = _sub_kernels.direct(input_array, other_array)
+                except SHORT_CUT_FAILED:
+                    pass
+                else:
+                    tensor = new_object(Tensor)
+                    tensor._array = array
+                    tensor._kind = kind
+                    tensor._version_counter = tensor._meta = tensor._edge = None
+                    return tensor
+            kind = common_kind(input, other)
+            return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), None, kind)
+    """)
+    assert indent(part.rstrip() + "\n", "    ") in text
+
+
 def test_kinds_of_operands_and_a_saved_result(tmp_path):
     ops = """
         - func: pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
@@ -76,9 +107,6 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                 exponent_array = exponent._array
             except AttributeError:
                 return raise_bad_argument(pow, input, exponent)
-            kind = input._kind
-            if not kind or kind is not exponent._kind:
-                kind = common_kind(input, exponent)
             node = None
             if (input._edge is not None or exponent._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
                 input_edge = input._edge or edge_of(input)
@@ -86,6 +114,7 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                 if input_edge or exponent_edge:
                     node = nodes.PowBackward0((input_edge, exponent_edge))
                     node.kept = (save(input), save(exponent) if input_edge else None)
+            kind = common_kind(input, exponent)
             result = wrap(_pow_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
             if node is not None:
                 node.kept += (save_output(node, result),)
@@ -100,9 +129,9 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
             saved = ("self", "exponent", "result")
 
             def apply(node, grad):
+                self, exponent, result = node.unpack()
                 if grad is None:
                     return (None, None)
-                self, exponent, result = node.unpack()
                 return (
                     multiply(grad, self) * exponent if node.next_edges[0] else None,
                     multiply(grad, result) * self if node.next_edges[1] else None,
@@ -172,7 +201,7 @@ def test_in_place(tmp_path):
                 if input_edge or other_edge:
                     check_inplace(input)
                     node = nodes.MulBackward0((input_edge, other_edge))
-                    node.kept = (save(other) if input_edge else None, save(input.clone()) if other_edge else None)
+                    node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
             _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
             mark_written(input)
             if node is not None:
@@ -537,3 +566,15 @@ def test_a_list_of_optional_tensors(tmp_path):
                 node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
             return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
         ''')
+
+
+def test_a_parameter_with_the_name_of_its_function(tmp_path):
+    ops = """
+        - func: pad(Tensor self, float pad) -> Tensor
+          family: nn
+          composite: pad
+    """
+    files = emit_project(tmp_path, ops)
+    text = definition(files, "generated/ops/nn.py", "pad")
+    assert "if state.interceptors and intercepts(_pad, input):\n        return call(_pad, input, pad)" in text
+    assert definition(files, "generated/ops/nn.py", "_pad") == "_pad = pad\n"

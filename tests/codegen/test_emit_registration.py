@@ -149,3 +149,18 @@ def test_methods_and_operators(tmp_path):
             def where(self, condition, other):
                 return pointwise_ops.where(condition, self, other)
         ''')
+
+
+def test_names_of_arguments_in_python(tmp_path):
+    """The schema keeps PyTorch's; the function has those of PyTorch's Python, and the registry knows both."""
+    ops = """
+        - func: copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
+          family: pointwise
+          variants: method
+          python_names: {src: other}
+          dispatch: {CPU: copy}
+    """
+    files = emit_project(tmp_path, ops)
+    registry, functions = (files[f"generated/{kind}/pointwise.py"] for kind in ("registry", "ops"))
+    assert '(SCHEMAS["copy_"], functions.copy_, {"python_names": {"src": "other"}})' in registry
+    assert "def copy_(input, other, non_blocking=False):" in functions and "src=" not in functions

@@ -119,6 +119,28 @@ CASES = (
         "tensor arguments: self",
     ),
     Case(
+        "a Python name of nothing",
+        """
+        - func: fill_(Tensor(a!) self, Tensor src) -> Tensor(a!)
+          family: pointwise
+          dispatch: {CPU: f}
+          python_names: {sorce: other}
+        """,
+        "ops.yaml:4:18: error[E042] 'sorce' is no argument of fill_",
+        "did you mean 'src'?",
+    ),
+    Case(
+        "a Python name that is taken",
+        """
+        - func: fill_(Tensor(a!) self, Tensor src, Tensor other) -> Tensor(a!)
+          family: pointwise
+          dispatch: {CPU: f}
+          python_names: {src: other}
+        """,
+        "ops.yaml:4:23: error[E042] fill_ has another argument 'other'",
+        "names of arguments differ",
+    ),
+    Case(
         "operator bound twice",
         """
         - func: add(Tensor self, Tensor other) -> Tensor

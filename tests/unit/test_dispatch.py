@@ -64,7 +64,7 @@ class TestRegistry:
         assert torch.device("toydevice:1").index == 1
 
     def test_functions_lead_to_their_entries(self):
-        assert torch.mul.op is find_op("mul.Tensor") and torch.mul.op.function is torch.mul
+        assert torch.mul.op is find_op("mul.Tensor") and torch.mul.op.function == torch.mul
 
 
 class TestOps:

@@ -214,7 +214,7 @@ def test_the_result_of_an_op_on_something_else_is_not_judged():
 def test_a_kernel_that_is_missing():
     table = kernel_table("mul.Tensor")
     kernels = dict(table)
-    table.clear()
+    del table[np.ndarray]
     try:
         with pytest.raises(NotImplementedError, match="Could not run 'aten::mul.Tensor'"):
             plain(2) * plain(2)

@@ -65,11 +65,6 @@ class TestStorage:
         assert storage.tolist() == [1, 0, 2, 0] and len(storage) == storage.nbytes() == 4 and storage[2] == 2
         assert storage.clone().tolist() == storage.tolist() and storage.clone() != storage
 
-    def test_typed_storage_warns(self):
-        with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
-            storage = torch.tensor([1.0, 2.0]).storage()
-        assert storage.tolist() == [1.0, 2.0] and len(storage) == 2 and storage.dtype is torch.float32
-
     def test_a_transposed_owner(self):
         x = wrap(np.asfortranarray(np.arange(6.0).reshape(2, 3)))
         assert x.untyped_storage().nbytes() == 48 and x.storage_offset() == 0 and x.stride() == (1, 2)

@@ -1,0 +1,47 @@
+"""What the `backward` of a custom Function may return, and what becomes of it."""
+
+from typing import Any
+
+from mindtorch import errors
+from mindtorch.tensor import Tensor
+
+
+def gradients_of_tensors(node: Any, results: tuple) -> tuple:
+    """The gradients for the edges of a Function's node: those of its arguments that are tensors."""
+    results = _one_per_argument(node, results)
+    grads = []
+    for position, (grad, takes_tensor) in enumerate(zip(results, node._takes_tensor, strict=True)):
+        if takes_tensor:
+            _check(grad, node.next_edges[len(grads)])
+            grads.append(grad)
+        elif grad is not None:
+            raise RuntimeError(
+                f"function {node.name()} returned a gradient different than None at position {position + 1}, but the "
+                "corresponding forward input was not a Variable"
+            )
+    return tuple(grads)
+
+
+def _one_per_argument(node: Any, results: tuple) -> tuple:
+    """Superfluous Nones are ignored: a `backward` may be written for more arguments than were given."""
+    expected = len(node._takes_tensor)
+    if len(results) > expected and all(each is None for each in results[expected:]):
+        return results[:expected]
+    if len(results) != expected:
+        raise RuntimeError(
+            f"function {node.name()} returned an incorrect number of gradients (expected {expected}, "
+            f"got {len(results)})"
+        )
+    return results
+
+
+def _check(grad: Any, edge: Any) -> None:
+    if grad is None:
+        return
+    if not isinstance(grad, Tensor):
+        raise RuntimeError(f"expected Variable or None (got {errors.type_name(grad)})")
+    if grad.is_complex() and edge is not None and edge[0].output_metadata(edge[1])[1].kind != "c":
+        raise RuntimeError(
+            "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
+            "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
