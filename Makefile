@@ -24,10 +24,10 @@ PEER := $(VENV)/.installed-peer
 EXAMPLES := $(VENV)/.installed-examples
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test codegen check stats lint format parity bench docs wheel diff snapshot clean
+.PHONY: help install demo demo-gpt test test-debug codegen check stats lint format parity bench docs wheel diff snapshot clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(PY):
 	@echo "making $(VENV) and installing mindtorch and its tools in it: about a minute"
@@ -56,8 +56,14 @@ demo: $(EXAMPLES) ## set everything up, regenerate, and train a model of handwri
 	$(PY) -m codegen
 	$(PY) examples/digits.py
 
+demo-gpt: $(EXAMPLES) ## train a small transformer to write like Moby-Dick
+	$(PY) examples/gpt.py
+
 test: $(DEV) ## run the tests (all but the comparison with torch and the wheel)
 	$(PYTEST) -n $(JOBS) -m "not wheel" --ignore=tests/parity
+
+test-debug: $(DEV) ## run the unit tests with the asserts on memory and versions
+	MINDTORCH_DEBUG=1 $(PYTEST) -n $(JOBS) tests/unit tests/test_tiny.py
 
 codegen: $(DEV) ## write generated/ from ops.yaml and derivatives.yaml, and what the sample package has of it
 	$(PY) -m codegen

@@ -14,9 +14,12 @@ from typing import Any
 # that binds the class.
 import mindtorch._generated.registry
 import mindtorch.autograd.tensor_methods
-import mindtorch.methods  # noqa: F401
+import mindtorch.methods
+import mindtorch.overridable  # noqa: F401
 from mindtorch._generated import return_types as return_types
 from mindtorch._generated.functions import *  # noqa: F403
+from mindtorch.autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from mindtorch.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from mindtorch.autograd.grad_mode import enable_grad as enable_grad
 from mindtorch.autograd.grad_mode import inference_mode as inference_mode
 from mindtorch.autograd.grad_mode import is_grad_enabled as is_grad_enabled
@@ -81,13 +84,20 @@ from mindtorch.generator import manual_seed as manual_seed
 from mindtorch.generator import seed as seed
 from mindtorch.generator import set_rng_state as set_rng_state
 from mindtorch.inspection import is_complex as is_complex
+from mindtorch.inspection import is_conj as is_conj
+from mindtorch.inspection import is_distributed as is_distributed
 from mindtorch.inspection import is_floating_point as is_floating_point
+from mindtorch.inspection import is_inference as is_inference
+from mindtorch.inspection import is_neg as is_neg
 from mindtorch.inspection import is_nonzero as is_nonzero
+from mindtorch.inspection import is_same_size as is_same_size
+from mindtorch.inspection import is_signed as is_signed
 from mindtorch.inspection import is_storage as is_storage
 from mindtorch.inspection import is_tensor as is_tensor
 from mindtorch.inspection import numel as numel
 from mindtorch.inspection import typename as typename
 from mindtorch.interop import from_dlpack as from_dlpack
+from mindtorch.interop import from_file as from_file
 from mindtorch.interop import from_numpy as from_numpy
 from mindtorch.interop import frombuffer as frombuffer
 from mindtorch.layout import layout as layout
@@ -109,6 +119,13 @@ from mindtorch.methods.legacy import HalfTensor as HalfTensor
 from mindtorch.methods.legacy import IntTensor as IntTensor
 from mindtorch.methods.legacy import LongTensor as LongTensor
 from mindtorch.methods.legacy import ShortTensor as ShortTensor
+from mindtorch.methods.memory import resize_as_ as resize_as_
+from mindtorch.methods.operators import conj as conj
+from mindtorch.methods.operators import resolve_conj as resolve_conj
+from mindtorch.methods.operators import resolve_neg as resolve_neg
+from mindtorch.norms import cdist as cdist
+from mindtorch.norms import chain_matmul as chain_matmul
+from mindtorch.norms import norm as norm
 from mindtorch.printing import get_printoptions as get_printoptions
 from mindtorch.printing import printoptions as printoptions
 from mindtorch.printing import set_printoptions as set_printoptions
@@ -119,14 +136,27 @@ from mindtorch.searching import bincount as bincount
 from mindtorch.searching import nonzero as nonzero
 from mindtorch.searching import unique as unique
 from mindtorch.searching import unique_consecutive as unique_consecutive
+from mindtorch.searching import unravel_index as unravel_index
 from mindtorch.serialization import load as load
 from mindtorch.serialization import save as save
 from mindtorch.size import Size as Size
-from mindtorch.storage import TypedStorage as TypedStorage
 from mindtorch.storage import UntypedStorage as UntypedStorage
 from mindtorch.tensor import Tensor as Tensor
 from mindtorch.threads import get_num_threads as get_num_threads
 from mindtorch.threads import set_num_threads as set_num_threads
+from mindtorch.typed_storage import BFloat16Storage as BFloat16Storage
+from mindtorch.typed_storage import BoolStorage as BoolStorage
+from mindtorch.typed_storage import ByteStorage as ByteStorage
+from mindtorch.typed_storage import CharStorage as CharStorage
+from mindtorch.typed_storage import ComplexDoubleStorage as ComplexDoubleStorage
+from mindtorch.typed_storage import ComplexFloatStorage as ComplexFloatStorage
+from mindtorch.typed_storage import DoubleStorage as DoubleStorage
+from mindtorch.typed_storage import FloatStorage as FloatStorage
+from mindtorch.typed_storage import HalfStorage as HalfStorage
+from mindtorch.typed_storage import IntStorage as IntStorage
+from mindtorch.typed_storage import LongStorage as LongStorage
+from mindtorch.typed_storage import ShortStorage as ShortStorage
+from mindtorch.typed_storage import TypedStorage as TypedStorage
 
 __version__ = "0.1.0"
 
@@ -135,8 +165,8 @@ newaxis = None
 # Areas that load when they are first asked for.
 _LAZY_MODULES = frozenset(
     (
-        "cuda", "fft", "library", "linalg", "nn", "npu", "optim", "overrides", "program", "random", "serialization",
-        "sparse", "special", "testing", "types", "utils",
+        "_C", "cuda", "fft", "func", "library", "linalg", "multiprocessing", "nn", "npu", "optim", "overrides",
+        "program", "random", "serialization", "sparse", "special", "testing", "types", "utils",
     )
 )  # fmt: skip
 
@@ -150,13 +180,19 @@ _FROM_FUNCTIONAL = frozenset(
 )  # fmt: skip
 
 
+# The same for those of `func`.
+_FROM_FUNC = frozenset(("vmap",))
+
+
 def __getattr__(name: str) -> Any:
     if name in _LAZY_MODULES:
         return import_module(f"mindtorch.{name}")
     if name in _FROM_FUNCTIONAL:
         return getattr(import_module("mindtorch.nn.functional"), name)
+    if name in _FROM_FUNC:
+        return getattr(import_module("mindtorch.func"), name)
     raise AttributeError(f"module 'mindtorch' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_MODULES, *_FROM_FUNCTIONAL})
+    return sorted({*globals(), *_LAZY_MODULES, *_FROM_FUNCTIONAL, *_FROM_FUNC})

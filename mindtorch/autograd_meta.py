@@ -22,7 +22,7 @@ class AutogradMeta:
     )
     retains_grad: Any = None
     name: str | None = None
-    tangents: Any = None  # forward AD: level -> tangent
+    tangents: Any = None  # of forward AD: a `Tangents` of dispatch/tangents.py
     base: Any = None  # the root tensor, on views only
     inference = False  # made in inference mode, outside of autograd for good
 

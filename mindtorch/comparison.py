@@ -3,8 +3,10 @@
 from typing import Any
 
 from mindtorch import errors
+from mindtorch.backends.batched.errors import no_fallback, unsupported
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import checked_tensor
+from mindtorch.dispatch.batching import is_batched
 from mindtorch.tensor import Tensor, extend_tensor
 
 
@@ -13,6 +15,8 @@ def equal(input: Tensor, other: Tensor) -> bool:
     checked_tensor(input, "equal")
     if not isinstance(other, Tensor):
         raise errors.argument_type("equal", "other", 2, "Tensor", other)
+    if is_batched(input) or is_batched(other):
+        raise no_fallback("equal")
     return input.shape == other.shape and bool(ops.eq(input, other).all())
 
 
@@ -36,6 +40,8 @@ def _is_integral(tensor: Tensor) -> bool:
 
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close to each other, as `isclose` tells."""
+    if is_batched(input) or is_batched(other):
+        raise unsupported("allclose")
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindtorch import errors, nested_data, state
 from mindtorch.device import as_device, device
-from mindtorch.dispatch import operators
+from mindtorch.dispatch import operators, torch_dispatch
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import complex128, dtype, float64, get_default_dtype, int64
 from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable, warn_once
@@ -45,7 +45,7 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: "device | str | Non
     dtype = _element_type("as_tensor", dtype)
     if isinstance(data, Tensor):
         return _converted(data, dtype, data.device if device is None else as_device(device))
-    return _converted(_cpu_tensor(data, dtype, copy=False), dtype, as_device(device))
+    return lifted(_converted(_cpu_tensor(data, dtype, copy=False), dtype, as_device(device)))
 
 
 def asarray(
@@ -137,6 +137,13 @@ def sparse_coo_tensor(
 # -------------------- steps --------------------
 
 
+def lifted(tensor: Tensor) -> Tensor:
+    """A tensor made of Python values, as dispatch modes know it."""
+    if state.interceptors and torch_dispatch.is_wanted(()):
+        return torch_dispatch.ask_op("lift_fresh", tensor)
+    return tensor
+
+
 def _new_tensor(function: str, data: Any, dtype: Any, device: Any, requires_grad: Any, pin_memory: bool) -> Tensor:
     """A tensor with a copy of the data."""
     if type(requires_grad) is not bool:
@@ -148,7 +155,7 @@ def _new_tensor(function: str, data: Any, dtype: Any, device: Any, requires_grad
         target = data.device if device is None else as_device(device)
         result = _converted(data.detach().clone(), dtype, target)
     else:
-        result = _converted(_cpu_tensor(data, dtype, copy=True), dtype, as_device(device))
+        result = lifted(_converted(_cpu_tensor(data, dtype, copy=True), dtype, as_device(device)))
     return require_grad(result) if requires_grad else result
 
 

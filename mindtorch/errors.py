@@ -17,6 +17,13 @@ def type_name(value: Any) -> str:
     return f"{cls.__module__}.{cls.__name__}"
 
 
+class _LinAlgError(RuntimeError):
+    """A matrix that an op of linear algebra cannot work with: singular, or not positive-definite."""
+
+
+LinAlgError = _LinAlgError  # the public name; messages show the other one, as in torch
+
+
 # -------------------- arguments --------------------
 
 
@@ -86,6 +93,13 @@ def dim_out_of_range(dim: int, ndim: int) -> IndexError:
 # -------------------- tensors and Python values --------------------
 
 
+def control_flow_in_vmap() -> RuntimeError:
+    return RuntimeError(
+        "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
+        "that yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
+    )
+
+
 def ambiguous_truth(numel: int) -> RuntimeError:
     count = "more than one value" if numel else "no values"
     return RuntimeError(f"Boolean value of Tensor with {count} is ambiguous")
@@ -121,10 +135,19 @@ def derivative_not_implemented(argument: str) -> NotImplementedError:
 
 
 def no_derivative(op: str) -> RuntimeError:
-    """For an op of which no derivative is implemented at all."""
-    return RuntimeError(f"derivative for {qualified(op)} is not implemented")
+    """For an op of which no derivative is implemented at all. Its overload is not named."""
+    return RuntimeError(f"derivative for {qualified(op).partition('.')[0]} is not implemented")
 
 
 def missing_kernel(op: str, backend: str, signature: str, file: str) -> NotImplementedError:
     """What a generated stub raises until somebody writes the kernel."""
     return NotImplementedError(f"{op} has no {backend} kernel: define `def {signature}` in {file}")
+
+
+def inside_transform(method: str, more: str = "") -> RuntimeError:
+    """A method of tensors was called in a function that a transform of torch.func runs."""
+    return RuntimeError(
+        f"You are attempting to call Tensor.{method}{more} inside of a function being transformed by a functorch "
+        "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
+        f"jacfwd, hessian) or call {method} outside of a function being transformed instead."
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from mindtorch import errors, state
 from mindtorch.autograd.history import check_inplace, edge_of
 from mindtorch.backends.cpu.numbers import checked_number
+from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.iterator import check_distinct
@@ -121,7 +122,7 @@ def _apply(view: Tensor, dim: int, part: Any, place: int) -> tuple[Tensor, Tenso
     if isinstance(part, np.integer):
         return _select(view, dim, int(part), place), None
     found = _index_tensor(part)
-    if found.ndim == 0 and found._array.dtype.kind in "iub":
+    if found.ndim == 0 and found._array.dtype.kind in "iub" and type(found._array) is not BatchedArray:
         number = found.item()
         if found.dtype.itemsize == 1:  # bool and uint8 are masks
             return view.unsqueeze(dim), _flag_index(bool(number))

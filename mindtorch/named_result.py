@@ -30,6 +30,11 @@ class NamedResult(tuple[Any, ...]):
             raise TypeError(f"{cls._shown_name}() takes a {len(cls._fields)}-sequence ({len(parts)}-sequence given)")
         return tuple.__new__(cls, parts)
 
+    @classmethod
+    def _make(cls, parts: Sequence[Any]) -> "NamedResult":
+        """The constructor under the name that named tuples have for it."""
+        return cls(parts)
+
     def __repr__(self) -> str:
         parts = ",\n".join(f"{field}={part!r}" for field, part in zip(self._fields, self, strict=True))
         return f"{self._shown_name}(\n{parts})"

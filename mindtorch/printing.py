@@ -1,18 +1,21 @@
 """How tensors are printed: `repr(tensor)` is PyTorch's to the character, and `set_printoptions` changes it."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
-from mindtorch.dispatch.forward_ad import tangent_of
+from mindtorch.batched_array import BatchedArray
+from mindtorch.dispatch.captures import depths_of
+from mindtorch.dispatch.tangents import tangent_of
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import complex64, complex128, dtype, float64, get_default_dtype, int64
 from mindtorch.layout import sparse_coo
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, wrap
 
 
 @dataclass
@@ -195,6 +198,13 @@ def _row(texts: list[str], gap: bool, indent: int, width: int) -> str:
 
 def tensor_str(tensor: Tensor, contents: str | None = None) -> str:
     """The text of `repr(tensor)`; `contents` replaces the elements."""
+    depths = depths_of(tensor)
+    if depths or type(tensor._array) is BatchedArray:
+        return _str_in_transforms(tensor._array, depths)
+    return _plain_str(tensor, contents)
+
+
+def _plain_str(tensor: Tensor, contents: str | None = None) -> str:
     cls = type(tensor)
     prefix = "tensor(" if cls.__module__.partition(".")[0] == LIBRARY else f"{cls.__name__}("
     describe = _describe_meta if tensor.is_meta else _describe_sparse if tensor.is_sparse else _describe_dense
@@ -202,7 +212,24 @@ def tensor_str(tensor: Tensor, contents: str | None = None) -> str:
     if tensor.device.type != "cpu":
         facts.insert(0, f"device='{tensor.device}'")
     facts += _history(tensor)
-    return _with_facts(prefix + (text if contents is None else contents), facts, len(prefix), tensor.is_sparse)
+    text = _with_facts(prefix + (text if contents is None else contents), facts, len(prefix), tensor.is_sparse)
+    return f"Parameter({text})" if getattr(tensor, "_is_param", False) else text
+
+
+def _str_in_transforms(array: Any, depths: Sequence[int]) -> str:
+    """A tensor inside transforms as torch shows it: wrapped once for each, the innermost one first.
+
+    `depths` are those of transforms that differentiate. What `vmap` wraps has all samples.
+    """
+    batched_at = array.level.depth if type(array) is BatchedArray else 0
+    if depths and depths[0] > batched_at:
+        start, value = f"GradTrackingTensor(lvl={depths[0]}, ", _str_in_transforms(array, depths[1:])
+    elif batched_at:
+        start = f"BatchedTensor(lvl={batched_at}, bdim={array.bdim}, "
+        value = _str_in_transforms(array.inner, depths)
+    else:
+        return _plain_str(wrap(array))
+    return f"{start}value=\n{textwrap.indent(value, '    ')}\n)"
 
 
 def _describe_dense(tensor: Tensor, indent: int) -> tuple[str, list[str]]:

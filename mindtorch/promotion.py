@@ -19,8 +19,8 @@ from mindtorch.dtype import dtype as Dtype
 NumpyDtype = np.dtype[Any]
 Rule = Callable[..., NumpyDtype]
 
-BOOL, UINT8, INT64 = (np.dtype(name) for name in ("bool", "uint8", "int64"))
-INTEGRAL = (UINT8, np.dtype("int8"), np.dtype("int16"), np.dtype("int32"), INT64)
+BOOL, UINT8, INT32, INT64 = (np.dtype(name) for name in ("bool", "uint8", "int32", "int64"))
+INTEGRAL = (UINT8, np.dtype("int8"), np.dtype("int16"), INT32, INT64)
 HALF, BFLOAT16 = np.dtype("float16"), np.dtype(ml_dtypes.bfloat16)
 FLOAT, DOUBLE = np.dtype("float32"), np.dtype("float64")
 FLOATING = (HALF, BFLOAT16, FLOAT, DOUBLE)
@@ -193,6 +193,7 @@ RULES: dict[str, Rule] = {
     "first": first,
     "first_index": first,
     "first_mask": first,
+    "first_exponent": first,
     "mean": first,
     "sum": sum_of,
     "index": to_index,

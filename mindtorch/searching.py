@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from mindtorch.backends.batched.errors import dynamic_shape
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import checked_tensor
+from mindtorch.dispatch.batching import is_batched, one_by_one
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import float64, int64
 from mindtorch.tensor import Tensor, extend_tensor
@@ -27,6 +29,8 @@ def unique(
 
     Also, if wanted: for each element, where it is among them; and how often each occurs.
     """
+    if is_batched(input):
+        raise dynamic_shape("_unique2" if dim is None else "unique_dim")
     if dim is not None:
         return _unique_slices(input, return_inverse, return_counts, dim)
     values, order = ops.sort(input.detach().reshape(-1))
@@ -39,6 +43,8 @@ def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The first element, or slice along a dimension, of each run of equal ones, with where and how many if wanted."""
+    if is_batched(input):
+        raise dynamic_shape("unique_consecutive")
     slices = input.detach().reshape(-1) if dim is None else input.detach().movedim(dim, 0)
     found, group = _run_starts(slices)
     values = slices[found] if dim is None else slices[found].movedim(0, dim).contiguous()
@@ -77,6 +83,8 @@ def _wanted(values: Any, inverse: Tensor, group: Tensor, return_inverse: bool, r
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     """How often each number from 0 occurs, or the sum of the weights where it does."""
+    if is_batched(input) or is_batched(weights):
+        return one_by_one(bincount, input, weights, minlength)
     if input.ndim != 1 or input.is_floating_point() or (input.numel() and input.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
@@ -89,6 +97,23 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     elif not weights.is_floating_point():
         weights = weights.to(float64)
     return ops.zeros((size,), dtype=weights.dtype, device=input.device).index_add(0, input.to(int64), weights.detach())
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """The places in a tensor of a shape of elements given by their number: a tensor of coordinates per dimension."""
+    if indices.is_floating_point() or indices.is_complex() or indices.dtype is boolean:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for size in sizes:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
+    places = []
+    for size in reversed(sizes):
+        places.append(indices % size)
+        indices = ops.div(indices, size, rounding_mode="floor")
+    return ops.stack(places[::-1], -1).unbind(-1)
 
 
 @extend_tensor

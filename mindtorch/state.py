@@ -10,13 +10,15 @@ from typing import Any
 
 interceptors = 0
 grad_everywhere = True  # whether every thread records graphs: quicker to ask than thread.grad_enabled
+dispatch_classes = 0  # classes of tensors with a __torch_dispatch__ of their own
+batch_levels = 0  # levels of vmap that are alive; see mindtorch.batched_array
 recorded_passes = 0  # backward passes that run and are recorded themselves (create_graph), in all threads
 anomaly_enabled = False
 anomaly_check_nan = True
 default_dtype: Any = None  # set by mindtorch.dtype, which knows the dtypes
 
 _threads_without_grad = 0
-_lock = threading.Lock()
+_lock = threading.RLock()  # a thread may end, and be counted out, while another one counts
 
 
 class ThreadState(threading.local):
@@ -27,19 +29,54 @@ class ThreadState(threading.local):
     inference = False
     trace = False
     trace_depth = 0
-    dual_level = -1  # the innermost open forward-AD level; -1 when there is none
+    dual_levels: tuple = ()  # the open levels of forward AD, innermost last
+    dual_level = -1  # the number of the innermost one that ops look at; see Note [Levels] in dispatch/tangents.py
     forward_grad_enabled = True
+    jvp_levels = 0  # how many of the open levels are those of torch.func.jvp
+    transforms = 0  # how many transforms of torch.func, `vmap` included, are running
+    own_tensors: Any = None  # what the function of a transform may write; see mindtorch.dispatch.captures
     saved_tensor_hooks: tuple = ()  # (pack, unpack) pairs, innermost last
     saved_tensor_hooks_disabled: Any = None  # the reason, when the hooks are forbidden
     torch_function = True  # whether __torch_function__ of tensor subclasses is looked at
     function_modes: tuple = ()  # TorchFunctionMode objects, innermost last
+    torch_dispatch = True  # whether __torch_dispatch__ of modes and tensor subclasses is looked at
+    dispatch_modes: tuple = ()  # TorchDispatchMode objects, innermost last
+    below_autograd = False  # whether a __torch_dispatch__ runs: nothing is recorded, and views are not tracked
+    grad_above = True  # grad mode outside of the __torch_dispatch__ that runs, and as that sees it
+    dispatched: Any = None  # the call whose kernel is a __torch_dispatch__; see mindtorch.dispatch.torch_dispatch
+    outcome: Any = None  # what that __torch_dispatch__ has answered, as long as the call runs
     default_devices: Any = None  # the stack of default devices; see mindtorch.device
+    vmap_levels: tuple = ()  # the levels of vmap that are running, innermost last
     active = 0  # how many interceptors this thread itself has switched on
+    switches: Any = None  # `_Switches`, to be counted out when the thread ends; False for the main one
+    grad_layout_enforced = True  # see Note [Gradient layout contract] in mindtorch.autograd.accumulate_grad
+    view_replay = False  # whether views of rewritten bases are always taken again by their functions
     recorder: Any = None  # what writes the calls down; see mindtorch.program
     let_through: Any = None  # the function whose next call the dispatcher makes itself
 
 
 thread = ThreadState()
+
+
+class _Switches:
+    """What a thread has switched for the process. Goes with the thread, which may end inside of a `no_grad` block."""
+
+    def __init__(self) -> None:
+        self.without_grad = 0
+        self.interceptors = 0
+
+    def __del__(self) -> None:
+        global grad_everywhere, _threads_without_grad
+        with _lock:
+            _threads_without_grad -= self.without_grad
+            grad_everywhere = not _threads_without_grad
+        count_interceptor(-self.interceptors)
+
+
+def _switches() -> Any:
+    if thread.switches is None:
+        thread.switches = threading.current_thread() is not threading.main_thread() and _Switches()
+    return thread.switches
 
 
 def count_interceptor(change: int) -> None:
@@ -57,6 +94,11 @@ def set_grad_enabled(enabled: bool) -> None:
         with _lock:
             _threads_without_grad += -1 if enabled else 1
             grad_everywhere = not _threads_without_grad
+        switches = thread.switches
+        if switches is None:
+            switches = _switches()
+        if switches:
+            switches.without_grad = not enabled
 
 
 def count_recorded_pass(change: int) -> None:
@@ -66,10 +108,21 @@ def count_recorded_pass(change: int) -> None:
         recorded_passes += change
 
 
+def count_batch_level(change: int) -> None:
+    """Count a level of vmap, whose batched arrays may meet others in any thread."""
+    global interceptors, batch_levels
+    with _lock:
+        interceptors += change
+        batch_levels += change
+
+
 def count_thread_interceptor(change: int) -> None:
     """Count something that looks at the calls of this thread only."""
     thread.active += change
     count_interceptor(change)
+    switches = _switches()
+    if switches:
+        switches.interceptors += change
 
 
 def set_anomaly(enabled: bool, check_nan: bool = True) -> None:

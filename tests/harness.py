@@ -12,10 +12,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+import mindtorch
 from codegen.emit.stubs import is_written
 from codegen.load import load
 from codegen.model import Op
-from tests.samples import DTYPE_GROUPS, SAMPLES, DtypeOf, Maker, Sample, TensorSpec
+from tests.recorded import backward_calls
+from tests.samples import DTYPE_GROUPS, SAMPLES, DtypeOf, Maker, Sample, TensorSpec, backward
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -55,7 +57,51 @@ def variant(op: Op, kind: str) -> Op | None:
 
 
 def samples_of(op: Op, dtype: str) -> Iterator[Sample]:
+    if op.samples == backward.__name__:
+        return _recorded(op, dtype)
     return SAMPLES[op.samples](Maker(op.name, dtype))
+
+
+def _recorded(op: Op, dtype: str) -> Iterator[Sample]:
+    """The calls of `x_backward` that the backward pass makes, for each sample of `x`.
+
+    They are recorded in double precision and converted: an op has samples in dtypes that it refuses, too.
+    """
+    forward = _forward_of(op)
+    double = "complex128" if dtype.startswith("complex") and "complex128" in dtypes_of(forward) else "float64"
+    make = Maker(op.name, double)
+    for sample in samples_of(forward, double):
+        args, kwargs = arguments_of(mindtorch, [list(sample.args), sample.kwargs], True)
+        given = outcome(function_of(mindtorch, forward), args, kwargs)
+        inputs = [tensor for tensor in tensors_in(mindtorch, [args, kwargs]) if tensor.requires_grad]
+        gradients = [tensor_of(mindtorch, make(*each.shape)) for each in tensors_in(mindtorch, given.result)]
+        if given.error is None:
+            for call in backward_calls(op.schema.name, tensors_in(mindtorch, given.result), inputs, gradients):
+                yield Sample(tuple(_specs(call, op, dtype)))
+
+
+def _forward_of(op: Op) -> Op:
+    """The op with samples that an op is the backward of: ``nll_loss_forward`` or ``nll_loss``."""
+    name = op.schema.name.removesuffix("_backward")
+    found = (model().ops.get(each) for each in (name, f"{name}_forward", name.removeprefix("_")))
+    forward = next((each for each in found if each and each.samples), None)
+    assert forward, f"no op with samples has {op.name} as its backward pass: give it samples of its own"
+    return forward
+
+
+def _specs(call: tuple, op: Op, dtype: str) -> Iterator[Any]:
+    """The arguments of a call as a sample has them, numbers in double precision in another dtype."""
+    wanted = differentiable_arguments(op)
+    for argument, value in zip(op.schema.inputs, call, strict=False):
+        if not isinstance(value, mindtorch.Tensor):
+            yield value
+        elif value.is_floating_point() or value.is_complex():
+            data = (
+                to_numpy(value) if dtype.startswith(("float", "bfloat", "complex")) else np.round(to_numpy(value).real)
+            )
+            yield TensorSpec(data, dtype, differentiable=argument.name in wanted)
+        else:
+            yield TensorSpec(to_numpy(value), str(value.dtype).removeprefix("torch."), differentiable=False)
 
 
 def inplace_samples(form: Op, dtype: str) -> Iterator[Sample]:

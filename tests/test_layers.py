@@ -14,9 +14,9 @@ SOURCES = {"mindtorch": ROOT / "mindtorch", "mindtorch._generated": ROOT / "gene
 
 # Lowest layer first; the entry with the longest matching prefix decides.
 LAYERS = [
-    ["errors", "lazy", "op_names", "threads", "typing"],
+    ["errors", "lazy", "op_names", "pytree", "threads", "typing"],
     ["dtype", "device", "layout", "memory_format", "named_result", "promotion", "size", "state"],
-    ["geometry", "storage"],
+    ["batched_array", "geometry", "mapping", "roots", "storage", "typed_storage"],
     ["autograd_meta", "tensor", "generator", "kinds"],
     ["dispatch"],
     ["iterator", "backends"],
@@ -24,10 +24,11 @@ LAYERS = [
     ["composite"],
     ["_generated"],
     [
-        "autograd.functional", "autograd.gradcheck", "autograd.graph", "autograd.__init__", "creation", "indexing",
-        "interop", "methods", "nested_data", "printing",
+        "autograd.functional", "autograd.gradcheck", "autograd.graph", "autograd.variable", "autograd.__init__",
+        "creation", "indexing",
+        "func", "interop", "methods", "nested_data", "printing",
     ],
-    ["nn", "npu", "optim", "serialization", "testing", "utils"],
+    ["func.__init__", "func.modules", "nn", "npu", "optim", "serialization", "testing", "utils"],
     ["__init__"],
 ]  # fmt: skip
 

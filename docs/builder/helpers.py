@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from codegen.model import Location
+from codegen.project import Project
 
 from . import mathml as m
 from .formula_math import SIGNS, expression
@@ -25,12 +25,18 @@ class HelperText:
     location: Location
 
 
-def read_helpers(path: Path, file: str) -> dict[str, HelperText]:
-    """The functions of formulas.py by name; ``file`` is what pages call it."""
-    text = path.read_text(encoding="utf-8")
-    functions = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+def read_helpers(project: Project) -> dict[str, HelperText]:
+    """The public functions of the files with helpers, by name."""
+    helpers = (helper for file in project.formula_files() for helper in _of_file(project, file))
+    return {helper.name: helper for helper in helpers}
+
+
+def _of_file(project: Project, file: str) -> Iterator[HelperText]:
+    text = (project.root / file).read_text(encoding="utf-8")
     lines = text.splitlines()
-    return {function.name: _helper(function, file, lines) for function in functions}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            yield _helper(node, file, lines)
 
 
 def _helper(function: ast.FunctionDef, file: str, lines: list[str]) -> HelperText:

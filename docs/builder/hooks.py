@@ -20,9 +20,16 @@ ROOT = Path(__file__).resolve().parents[2]
 NAVIGATION: dict[str, list[str]] = {
     "Home": ["index.md"],
     "Operators": ["ops.md", "coverage.md", "notation.md", "rules.md"],
+    "Tutorials": [
+        f"tutorials/{page}.md"
+        for page in (
+            "index", "custom_functions", "double_backward", "saved_tensor_hooks", "forward_mode", "jacobians_hessians",
+            "per_sample_gradients", "model_ensembling", "neural_tangent_kernels",
+        )
+    ],
     "Use": ["library.md", "out_of_tree.md", "programs.md", "performance.md", "benchmarks.md"],
-    "Contribute": ["contributing.md", "compatibility.md", "review.md", "errors.md", "internals.md", "changelog.md"],
-}
+    "Contribute": "contributing.md compatibility.md review.md errors.md autograd.md internals.md changelog.md".split(),
+}  # fmt: skip
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

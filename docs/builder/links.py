@@ -18,6 +18,8 @@ FROM_ROOT = {
 # The site has better ones.
 _REPLACED = {"docs/ops/index.md": "ops.md"}
 
+_ASSETS = "docs/assets/"
+
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
@@ -37,6 +39,8 @@ def with_links(text: str, file: str, places: Mapping[str, str], sources: Sources
 def _moved(target: str, file: str, places: Mapping[str, str], sources: Sources) -> str:
     path = posixpath.normpath(posixpath.join(posixpath.dirname(file), target))
     page = places.get(path) or _REPLACED.get(path)
+    if path.startswith(_ASSETS):  # pictures, which the site has as they are
+        page = path.removeprefix("docs/")
     if page is None and (sources.root / path).is_file():
         page = sources.page_name(path)
     return target if page is None else posixpath.relpath(page, posixpath.dirname(places[file]) or ".")

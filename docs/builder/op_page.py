@@ -107,7 +107,7 @@ class Reference:
         self._model = model
         self._sources = sources
         self._words: Words = read_words(project.root)
-        self._helpers = read_helpers(project.root / project.formulas, project.formulas)
+        self._helpers = read_helpers(project)
         self._signatures: Signatures = read_signatures(project.root)
 
     def pages(self) -> list[Page]:

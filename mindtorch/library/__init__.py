@@ -12,4 +12,5 @@ from mindtorch.library.operator import fallthrough_kernel as fallthrough_kernel
 from mindtorch.library.registering import register_autograd as register_autograd
 from mindtorch.library.registering import register_fake as register_fake
 from mindtorch.library.registering import register_kernel as register_kernel
+from mindtorch.library.registering import register_vmap as register_vmap
 from mindtorch.library.signatures import infer_schema as infer_schema

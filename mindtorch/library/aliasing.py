@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.library.results import tensors_in
-from mindtorch.storage import root_of
+from mindtorch.roots import root_of
 from mindtorch.tensor import Tensor
 
 _ALIAS = (

@@ -12,7 +12,7 @@ from mindtorch.dispatch.overloads import OpOverload
 from mindtorch.dispatch.tags import Tag, listed_tags
 from mindtorch.library.aliasing import check_no_alias
 from mindtorch.library.formulas import Formula, autograd_kernel
-from mindtorch.library.keys import AUTOGRAD, EXPLICIT, device_types, key_for_device
+from mindtorch.library.keys import AUTOGRAD, BATCHED, EXPLICIT, device_types, key_for_device
 from mindtorch.library.libraries import Library, check_functional
 from mindtorch.library.signatures import infer_schema
 from mindtorch.library.table import operator_named, overload_named
@@ -236,6 +236,13 @@ class CustomOpDef:
             f"There was no fake impl registered for {self}. This is necessary for torch.compile/export/fx tracing to "
             f"work. Please use `{self._init_fn.__name__}.register_fake` to add an fake impl."
         )
+
+    def register_vmap(self, func: Callable | None = None, /) -> Any:
+        """Say how the op runs inside `vmap`: `func(info, in_dims, *args)` gets all samples. Also a decorator."""
+        if func is None:
+            return self.register_vmap
+        self._operator.add_kernel(BATCHED, func)
+        return func
 
     def register_autograd(self, backward: Callable, /, *, setup_context: Callable | None = None) -> None:
         """Give the op a derivative.

@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.history import edges_of
-from mindtorch.dispatch.forward_ad import without_forward_ad
+from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.library.operator import Operator
 from mindtorch.library.results import may_record, tensors_in
 from mindtorch.tensor import Tensor

@@ -9,6 +9,7 @@ from mindtorch.dispatch.keys import backend_names, key_of_device
 AUTOGRAD = "Autograd"
 EXPLICIT = "CompositeExplicitAutograd"
 IMPLICIT = "CompositeImplicitAutograd"
+BATCHED = "FuncTorchBatched"
 
 # torch knows the backend of devices that it does not know under this name; here that is the NPU.
 _ALIASES = {"PrivateUse1": "NPU", "PRIVATEUSEONE": "NPU", "AutogradNPU": "AutogradPrivateUse1"}

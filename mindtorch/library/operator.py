@@ -13,14 +13,18 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindtorch import errors, state
+from mindtorch.autograd.function_vmap import by_rule
 from mindtorch.autograd.history import mark_written
+from mindtorch.batched_array import BatchedArray
+from mindtorch.dispatch import torch_dispatch
+from mindtorch.dispatch.batching import one_by_one
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.keys import backend_of
 from mindtorch.dispatch.overloads import OpOverload, operators
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema_syntax import Declaration
 from mindtorch.library.binding import Binder
-from mindtorch.library.keys import AUTOGRAD, EXPLICIT, IMPLICIT
+from mindtorch.library.keys import AUTOGRAD, BATCHED, EXPLICIT, IMPLICIT
 from mindtorch.library.results import result_check, tensors_in
 from mindtorch.library.straight import Plans, class_outside_autograd
 from mindtorch.library.unrecorded import run_unrecorded
@@ -147,6 +151,8 @@ class Operator:
 
     def run_kernel(self, *args: Any, **kwargs: Any) -> Any:
         """Run the backend's kernel: what is below autograd."""
+        if state.interceptors and torch_dispatch.is_wanted((*args, *kwargs.values())):
+            return torch_dispatch.ask(self.overload, args, kwargs)
         if self._written or self._written_keywords:
             self._mark_written(args, kwargs)
         kernel = self._found_kernels[array_class_of((*args, *kwargs.values()) if kwargs else args)]
@@ -187,6 +193,9 @@ class Operator:
 
     def _find_kernel(self, array_class: Any) -> Callable:
         kernel = self._kernel_for(array_class)
+        if array_class is BatchedArray and kernel is not self.kernel(IMPLICIT):
+            rule = self.kernel(BATCHED)
+            return partial(one_by_one, self.run_kernel) if rule is None else partial(by_rule, rule)
         if kernel is not None:
             return kernel
         if array_class is None:

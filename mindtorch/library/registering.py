@@ -1,4 +1,4 @@
-"""`register_kernel`, `register_fake` and `register_autograd` for an op given by its name, overload or definition."""
+"""`register_kernel`, `register_fake` and the like, for an op given by its name, overload or definition."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch.dispatch.overloads import OpOverload
 from mindtorch.library.custom_ops import CustomOpDef, definition_of
 from mindtorch.library.formulas import Formula, autograd_kernel
-from mindtorch.library.keys import AUTOGRAD
+from mindtorch.library.keys import AUTOGRAD, BATCHED
 from mindtorch.library.libraries import Library, check_functional, impl, library_for
 from mindtorch.library.table import entry_of, operator_named, overload_named, split_qualname
 
@@ -58,6 +58,20 @@ def register_autograd(
         )
     namespace, name = split_qualname(op)
     library_for(namespace, lib).impl(name, autograd_kernel(operator, Formula(backward, setup_context)), AUTOGRAD)
+
+
+def register_vmap(op: Any, func: Callable | None = None, /, *, lib: Library | None = None) -> Any:
+    """Say how an op runs inside `vmap`: `func(info, in_dims, *args, **kwargs)` gets all samples, and returns the output
+    with where the samples are in it. Also a decorator."""
+    op = _resolved(op, "register_vmap")
+    if func is None:
+        return partial(register_vmap, op, lib=lib)
+    if isinstance(op, CustomOpDef):
+        return op.register_vmap(func)
+    if not overload_named(op)._entry.boxed:
+        raise NotImplementedError(f"{op} is generated: how it runs inside vmap comes from ops.yaml")
+    operator_named(op).add_kernel(BATCHED, func)
+    return func
 
 
 def _resolved(op: Any, function: str) -> Any:

@@ -11,5 +11,6 @@ _GROUPS = {
     "wide_float_complex": "float32 float64 complex64 complex128",
     "complex": "complex64 complex128",
     "integral": "bool uint8 int8 int16 int32 int64",
+    "number_integral": "uint8 int8 int16 int32 int64",
 }
 DTYPE_GROUPS = {word: tuple(names.split()) for word, names in _GROUPS.items()}

@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from codegen.project import Project
 from docs.builder import formula_math
 from docs.builder.helpers import read_helpers
 from tests.harness import ROOT, model
 
-FORMULAS = "mindtorch/autograd/formulas.py"
 SYMBOLS = formula_math.symbols_of(model().ops["lerp.Tensor"].schema)
 
 
@@ -47,7 +47,7 @@ def test_every_formula_is_well_formed():
 
 
 def test_every_equation_of_a_helper_is_well_formed():
-    helpers = read_helpers(ROOT / FORMULAS, FORMULAS)
+    helpers = read_helpers(Project(ROOT))
     equations = [ElementTree.fromstring(each) for helper in helpers.values() for each in helper.equations]
     assert len(equations) > 40
     assert {root.tag for root in equations} == {"math"}

@@ -333,6 +333,42 @@ def test_example(capsys):
     assert printed[0] == printed[1] and "grad_fn" in printed[0]
 
 
+# -------------------- vmap --------------------
+
+
+@pytest.mark.parametrize("form", ["function", "name", "method", "decorator"])
+def test_a_rule_for_vmap(form):
+    def run(T, namespace):
+        sin, calls = with_formula(make_sin(T, namespace)), []
+
+        def rule(info, in_dims, x):
+            calls.append((info.batch_size, info.randomness, in_dims, tuple(x.shape)))
+            return sin(x), in_dims[0]
+
+        if form == "function":
+            T.library.register_vmap(sin, rule)
+        elif form == "name":
+            T.library.register_vmap(f"{namespace}::sin", rule)
+        elif form == "method":
+            sin.register_vmap(rule)
+        else:
+            T.library.register_vmap(f"{namespace}::sin")(rule)
+        x = T.linspace(0, 1, 6).view(2, 3)
+        return T.vmap(sin)(x), T.vmap(sin, in_dims=1, randomness="same")(x), T.vmap(T.vmap(sin))(x), sin(x), calls
+
+    compare(run)
+
+
+@pytest.mark.parametrize("returned", [lambda y: y, lambda y: (y, 0, 0), lambda y: (y, (0, 0)), lambda y: [y, 0]])
+def test_what_a_rule_for_vmap_has_to_return(returned):
+    def run(T, namespace):
+        sin = make_sin(T, namespace)
+        sin.register_vmap(lambda info, in_dims, x: returned(sin(x)))
+        return tried(T.vmap(sin), T.ones(2, 3)).replace("mindtorch.tensor.Tensor", "torch.Tensor")
+
+    compare(run)
+
+
 # -------------------- logs --------------------
 
 

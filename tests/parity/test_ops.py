@@ -58,7 +58,9 @@ def report(op, problems):
 
 SUMS_OF_PRODUCTS = {
     *("conv1d", "conv2d", "conv3d", "conv1d.padding", "conv2d.padding", "conv3d.padding"),
-    *("conv_transpose2d.input", "convolution"),
+    *("conv_transpose2d.input", "convolution", "convolution_backward"),
+    *("avg_pool2d_backward", "_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward"),
+    *("conv_transpose1d", "conv_transpose3d.input", "bilinear"),
 }
 
 
@@ -140,14 +142,17 @@ def test_out(op, dtype):
 TORCH_BUGS = {
     ("gelu", "laid out"),
     ("gelu_backward", "float64"),  # an internal error of its oneDNN kernel
+    ("ldexp.Tensor", "float64"),  # an internal error
     ("_softmax", "laid out"),
     ("_softmax_backward_data", "laid out"),
     ("_log_softmax", "laid out"),
     ("_log_softmax_backward_data", "laid out"),
     ("matmul", "laid out"),
     ("linear", "laid out"),
+    ("linalg_matmul", "laid out"),
     ("binary_cross_entropy", "empty"),
     ("binary_cross_entropy", "laid out"),
+    ("binary_cross_entropy_backward", "empty"),
 }
 
 
@@ -166,7 +171,11 @@ def out_tensor(T, op, kind, args, kwargs):
     return T.zeros(tuple(reversed(shape)), dtype=dtype).permute(tuple(reversed(range(len(shape)))))
 
 
-DIFFERENTIABLE = [op for op in OPS if op.dtypes not in ("integral",) and not op.factory]
+DIFFERENTIABLE = [op for op in OPS if op.dtypes not in ("integral", "number_integral") and not op.factory]
+
+
+# torch lets the gradient of the input through at the very places that were replaced, and only there.
+WRONG_IN_TORCH = {"as_strided_scatter"}
 
 
 def knows_more(actual, expected):
@@ -206,7 +215,7 @@ def gradients(T, op, sample, order):
 @pytest.mark.parametrize("op", DIFFERENTIABLE, ids=names(DIFFERENTIABLE))
 def test_gradient(op, dtype, order):
     """Gradients, second gradients and the names of the nodes."""
-    if dtype not in dtypes_of(op) or (dtype == "float32" and order == 2):
+    if op.name in WRONG_IN_TORCH or dtype not in dtypes_of(op) or (dtype == "float32" and order == 2):
         pytest.skip(f"{op.name} has no such derivative to compare")
     problems = []
     for sample in samples_of(op, dtype):
@@ -219,14 +228,14 @@ def test_gradient(op, dtype, order):
 
 
 def tangents(T, op, sample):
-    """The results' tangents for fixed tangents of every float input."""
+    """The results' tangents for fixed tangents of every float input that is to have one."""
     forward_ad = T.autograd.forward_ad
-    args, kwargs = arguments_of(T, list(sample.args)), arguments_of(T, sample.kwargs)
+    args, kwargs = arguments_of(T, list(sample.args), True), arguments_of(T, sample.kwargs, True)
     with forward_ad.dual_level():
 
         def dual(value):
-            if isinstance(value, T.Tensor) and (value.is_floating_point() or value.is_complex()):
-                return forward_ad.make_dual(value, weights_like(T, value, 3))
+            if isinstance(value, T.Tensor) and value.requires_grad:
+                return forward_ad.make_dual(value.detach(), weights_like(T, value.detach(), 3))
             return [dual(item) for item in value] if isinstance(value, list) else value
 
         results = function_of(T, op)(*[dual(value) for value in args], **{k: dual(v) for k, v in kwargs.items()})
