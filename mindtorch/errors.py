@@ -1,5 +1,6 @@
 """torch's error texts that more than one module raises: each function returns the exception to raise."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindtorch.op_names import qualified
@@ -150,4 +151,15 @@ def inside_transform(method: str, more: str = "") -> RuntimeError:
         f"You are attempting to call Tensor.{method}{more} inside of a function being transformed by a functorch "
         "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
         f"jacfwd, hessian) or call {method} outside of a function being transformed instead."
+    )
+
+
+def nobody_answers(name: str, protocol: str, modes: Sequence[object], types: Iterable[type]) -> TypeError:
+    """All that could take over a call have returned NotImplemented; the last of the modes was asked."""
+    lines = [f"  - mode object {modes[-1]}"] if modes else []
+    lines += [f"  - tensor subclass {cls}" for cls in types]
+    return TypeError(
+        f"Multiple dispatch failed for '{name}'; all {protocol} handlers returned NotImplemented:\n\n"
+        + "\n".join(lines)
+        + "\n\nFor more information, try re-running with TORCH_LOGS=not_implemented"
     )

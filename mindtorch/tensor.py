@@ -268,6 +268,13 @@ def edge_to(node: Any, output_nr: int = 0) -> tuple:
     return node, output_nr, shape, None if shape is None else node.output_dtype
 
 
+def set_output(node: Any, array: Any) -> None:
+    """Note what the only output of a node is like, unless the node keeps a list in any case."""
+    if not node.several:
+        node.output_shape = array.shape
+        node.output_dtype = array.dtype
+
+
 def set_outputs(node: Any, outputs: list) -> None:
     """Note shape and NumPy dtype of each output of a node, None for one that is no tensor or was not asked for."""
     node.output_shape = None

@@ -20,7 +20,7 @@ from mindtorch.autograd.hooks import run_post_accumulate_hooks, run_post_hooks, 
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor, alias_of, autograd_meta, edge_to, wrap
+from mindtorch.tensor import Tensor, alias_of, autograd_meta, edge_to, set_output, wrap
 
 _LAST = (1 << 64) - 1  # leaves run as soon as they can: a higher number than any other node
 _thread = state.thread
@@ -44,8 +44,7 @@ class AccumulateGrad(NodeBase):
         self.meta = autograd_meta(leaf)
         self.leaf = ref(leaf)
         self.array = leaf._array
-        self.output_shape = self.array.shape
-        self.output_dtype = self.array.dtype
+        set_output(self, self.array)
 
     @property
     def variable(self) -> Tensor:

@@ -5,7 +5,7 @@ from typing import Any
 from mindtorch.autograd.node_base import NodeBase, second_backward
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, set_output
 
 
 class CopySlices(NodeBase):
@@ -16,8 +16,7 @@ class CopySlices(NodeBase):
     def __init__(self, base_edge: Any, base: Tensor, view: Tensor, function: Any) -> None:
         super().__init__((base_edge, *function.next_edges[1:]))
         array = base._array
-        self.output_shape = array.shape
-        self.output_dtype = array.dtype
+        set_output(self, array)
         self.base_shape = base.shape
         self.base_stride = base.stride()
         self.take_view = ViewRecipe(view, base)

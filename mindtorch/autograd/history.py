@@ -14,7 +14,7 @@ from mindtorch.autograd.accumulate_grad import AccumulateGrad
 from mindtorch.autograd.copy_slices import CopySlices
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
 from mindtorch.dispatch.view_recipe import ViewRecipe
-from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to
+from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_output
 
 IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
 
@@ -155,10 +155,7 @@ def rebase(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
 
 def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
     """Make a tensor the output of the node."""
-    array = tensor._array
-    if not node.several:
-        node.output_shape = array.shape
-        node.output_dtype = array.dtype
+    set_output(node, tensor._array)
     meta = tensor._meta
     if meta is not None and meta.base is not None:
         meta.edge = edge_to(node, output_nr)
@@ -170,10 +167,7 @@ def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
 def _rebase_view(view: Tensor, node: Any) -> None:
     """The base becomes the output of a CopySlices around the node; the view follows it."""
     base = view._meta.base
-    array = view._array
-    if not node.several:
-        node.output_shape = array.shape
-        node.output_dtype = array.dtype
+    set_output(node, view._array)
     old = edge_of(base)
     copy_slices = CopySlices(old, base, view, node)
     base._edge = edge_to(copy_slices)

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 from weakref import ref
 
-from mindtorch import state
+from mindtorch import errors, state
 from mindtorch.autograd_meta import ViewMeta
 from mindtorch.dispatch.call_form import (
     Originals,
@@ -293,7 +293,7 @@ def ask(overload: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
             result = cls.__torch_dispatch__(overload, types, args, kwargs)
             if result is not NotImplemented:
                 return result
-    raise _nobody_answers(overload, types, modes)
+    raise errors.nobody_answers(f"torch._ops.{overload}", "__torch_dispatch__", modes, types)
 
 
 def ask_op(name: str, tensor: Tensor) -> Any:
@@ -337,16 +337,6 @@ class _BelowAutograd:
         for tensor, version in self.versions:
             if tensor._version_counter is not None:
                 tensor._version_counter[0] = version
-
-
-def _nobody_answers(overload: Any, types: tuple, modes: tuple) -> TypeError:
-    lines = [f"  - mode object {modes[-1]}"] if modes else []
-    lines += [f"  - tensor subclass {cls}" for cls in types]
-    return TypeError(
-        f"Multiple dispatch failed for 'torch._ops.{overload}'; all __torch_dispatch__ handlers returned "
-        "NotImplemented:\n\n" + "\n".join(lines) + "\n\nFor more information, try re-running with "
-        "TORCH_LOGS=not_implemented"
-    )
 
 
 # -------------------- modes --------------------

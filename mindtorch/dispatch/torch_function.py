@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mindtorch import state
+from mindtorch import errors, state
 from mindtorch.dispatch.namespace import public_function
 from mindtorch.tensor import Tensor
 
@@ -138,14 +138,7 @@ def ask(function: Callable, overriders: Sequence[Any], args: tuple, kwargs: dict
 
 
 def nobody_answers(name: str, overriders: Sequence[Any]) -> TypeError:
-    modes = _thread.function_modes
-    lines = [f"  - mode object {modes[-1]}"] if modes else []
-    lines += [f"  - tensor subclass {type(value)}" for value in overriders]
-    return TypeError(
-        f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned "
-        "NotImplemented:\n\n" + "\n".join(lines) + "\n\nFor more information, try re-running with "
-        "TORCH_LOGS=not_implemented"
-    )
+    return errors.nobody_answers(name, "__torch_function__", _thread.function_modes, map(type, overriders))
 
 
 def no_implementation(name: str, overriders: Sequence[Any]) -> TypeError:

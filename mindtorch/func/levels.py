@@ -23,7 +23,7 @@ from mindtorch.dispatch.captures import TensorSet, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
 from mindtorch.pytree import tree_leaves
-from mindtorch.tensor import Tensor, autograd_meta, edge_to, twin_of
+from mindtorch.tensor import Tensor, autograd_meta, edge_to, set_output, twin_of
 
 _thread = state.thread
 
@@ -42,8 +42,7 @@ class LevelInput(NodeBase):
 
     def __init__(self, outer_edge: Any, alias: Any) -> None:
         super().__init__((outer_edge,))
-        self.output_shape = alias._array.shape
-        self.output_dtype = alias._array.dtype
+        set_output(self, alias._array)
         self.is_open = True
 
     def apply(self, *grads: Any) -> tuple:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.library.results import tensors_in
+from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.roots import root_of
 from mindtorch.tensor import Tensor
 
@@ -20,8 +20,8 @@ _ALIAS = (
 
 def check_no_alias(name: str, function: Callable, values: Sequence[Any], result: Any) -> None:
     """Refuse a result that shares memory with one of the arguments or with another result."""
-    seen = {memory_of(tensor) for tensor in tensors_in(values)}
-    for tensor in tensors_in((result,)):
+    seen = {memory_of(tensor) for tensor in tensors_among(values)}
+    for tensor in tensors_among((result,)):
         memory = memory_of(tensor)
         if memory in seen:
             raise RuntimeError(_ALIAS.format(name, inspect.getmodule(function)))

@@ -11,11 +11,11 @@ from mindtorch.autograd.engine import grad as gradients
 from mindtorch.comparison import allclose
 from mindtorch.device import device
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.overloads import OpOverload
 from mindtorch.dispatch.schema_syntax import Declaration, Parameter, parse_declaration
 from mindtorch.library.aliasing import memory_of
 from mindtorch.library.fake import dynamic_sizes
-from mindtorch.library.results import tensors_in
 from mindtorch.library.table import operator_named
 from mindtorch.library.unrecorded import WarnNotImplemented
 from mindtorch.tensor import Tensor
@@ -69,10 +69,10 @@ def check_schema(case: Case) -> None:
     """Only those arguments are written, and only those results are views, of which the schema says so."""
     args, kwargs = case.copies(_clone)
     named = case.named(args, kwargs)
-    before = [[_bytes(tensor) for tensor in tensors_in((value,))] for _, value in named]
-    results = tensors_in((case.op(*args, **kwargs),))
+    before = [[_bytes(tensor) for tensor in tensors_among((value,))] for _, value in named]
+    results = tensors_among((case.op(*args, **kwargs),))
     for (parameter, value), old in zip(named, before, strict=True):
-        tensors = tensors_in((value,))
+        tensors = tensors_among((value,))
         if not parameter.written and [_bytes(tensor) for tensor in tensors] != old:
             raise RuntimeError(f"Argument {parameter.name} is not defined as mutable but was mutated")
         if not parameter.alias and _share(tensors, results):
@@ -103,9 +103,9 @@ def _check_distinct(results: Sequence[Tensor]) -> None:
 def check_autograd_registration(case: Case) -> None:
     """What requires grad comes from an autograd kernel, and not from ops inside a backend's kernel."""
     args, kwargs = case.copies(_clone)
-    if _has_autograd(case.op) or not any(tensor.requires_grad for tensor in tensors_in((args, kwargs.values()))):
+    if _has_autograd(case.op) or not any(tensor.requires_grad for tensor in tensors_among((args, tuple(kwargs.values())))):
         return
-    if any(_records(tensor) for tensor in tensors_in((case.op(*args, **kwargs),))):
+    if any(_records(tensor) for tensor in tensors_among((case.op(*args, **kwargs),))):
         raise AssertionError(_NO_AUTOGRAD_KERNEL.format(case.op.name()))
 
 
@@ -123,8 +123,8 @@ def _records(tensor: Tensor) -> bool:
 def check_fake(case: Case) -> None:
     """Without data the results have the same shapes, dtypes and strides."""
     args, kwargs = case.copies(_clone)
-    real = tensors_in((case.op(*args, **kwargs),))
-    fake, other = (tensors_in((_run_without_data(case, first),)) for first in (3, 5))
+    real = tensors_among((case.op(*args, **kwargs),))
+    fake, other = (tensors_among((_run_without_data(case, first),)) for first in (3, 5))
     problem = None
     if len(real) != len(fake):
         problem = f"there are {len(fake)} tensors instead of {len(real)}"
@@ -187,8 +187,8 @@ class _Run:
 
 def _results_and_gradients(case: Case, copy: Callable[[Tensor], Tensor]) -> _Run:
     args, kwargs = case.copies(copy)
-    leaves = [tensor for tensor in tensors_in((args, tuple(kwargs.values()))) if tensor.requires_grad]
-    results = tensors_in((case.op(*args, **kwargs),))
+    leaves = [tensor for tensor in tensors_among((args, tuple(kwargs.values()))) if tensor.requires_grad]
+    results = tensors_among((case.op(*args, **kwargs),))
     outputs = [tensor for tensor in results if _records(tensor)]
     if not leaves or not outputs:
         return _Run(results, [])

@@ -7,9 +7,10 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.history import edges_of
+from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.library.operator import Operator
-from mindtorch.library.results import may_record, tensors_in
+from mindtorch.library.results import may_record
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -41,7 +42,7 @@ def autograd_kernel(operator: Operator, formula: Formula) -> Callable:
     )
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        if _thread.grad_enabled and may_record(args) and any(edges_of(tensors_in(args))):
+        if _thread.grad_enabled and may_record(args) and any(edges_of(tensors_among(args))):
             return steps.apply(function, args, kwargs)
         if _thread.dual_level < 0:
             return operator.run_kernel(*args, **kwargs)

@@ -18,6 +18,7 @@ from mindtorch.autograd.history import mark_written
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.batching import one_by_one
+from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.keys import backend_of
 from mindtorch.dispatch.overloads import OpOverload, operators
@@ -25,7 +26,7 @@ from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema_syntax import Declaration
 from mindtorch.library.binding import Binder
 from mindtorch.library.keys import AUTOGRAD, BATCHED, EXPLICIT, IMPLICIT
-from mindtorch.library.results import result_check, tensors_in
+from mindtorch.library.results import result_check
 from mindtorch.library.straight import Plans, class_outside_autograd
 from mindtorch.library.unrecorded import run_unrecorded
 from mindtorch.op_names import base_of
@@ -161,7 +162,7 @@ class Operator:
     def _mark_written(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         written = [args[place] for place in self._written if place < len(args)]
         written += [kwargs.get(name) for name in self._written_keywords]
-        for tensor in tensors_in(written):
+        for tensor in tensors_among(written):
             if not tensor.is_inference():
                 mark_written(tensor)
 

@@ -58,14 +58,3 @@ def may_record(values: Any) -> bool:
         elif type(value) is list and may_record(value):
             return True
     return False
-
-
-def tensors_in(values: Any) -> list[Tensor]:
-    """The tensors among values, and in the lists and tuples among them."""
-    found: list[Tensor] = []
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += tensors_in(value)
-    return found

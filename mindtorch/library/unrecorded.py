@@ -6,7 +6,8 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.history import edges_of, set_history
 from mindtorch.autograd.node_base import NodeBase
-from mindtorch.library.results import may_record, tensors_in
+from mindtorch.dispatch.call_form import tensors_among
+from mindtorch.library.results import may_record
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -40,11 +41,11 @@ def run_unrecorded(operator: Any, *args: Any, **kwargs: Any) -> Any:
     """Run the kernel. What it has recorded itself stays, and other results get a node that warns."""
     if not _thread.grad_enabled or not (may_record(args) or may_record(kwargs.values())):
         return operator.run_kernel(*args, **kwargs)
-    tensors = tensors_in((*args, *kwargs.values()))
+    tensors = tensors_among((*args, *kwargs.values()))
     edges = edges_of(tensors)
     result = operator.run_kernel(*args, **kwargs)
     if any(edges):
-        _watch(operator.name, edges, tensors_in((result,)))
+        _watch(operator.name, edges, tensors_among((result,)))
     return result
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.iterator.shapes import broadcast_shapes
-from mindtorch.nn.reduction import legacy_reduction, reduction_number
+from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
 from mindtorch.tensor import Tensor
 
 
@@ -25,7 +25,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 def _reduced(losses: Tensor, reduction: str, size_average: Any = None, reduce: Any = None) -> Tensor:
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    return (losses, losses.mean(), losses.sum())[number] if number else losses
+    return reduced(losses, number)
 
 
 def huber_loss(

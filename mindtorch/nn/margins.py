@@ -10,12 +10,8 @@ from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.nn.activations import logsigmoid
 from mindtorch.nn.distances import pairwise_distance
-from mindtorch.nn.reduction import legacy_reduction, reduction_number
+from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
 from mindtorch.tensor import Tensor
-
-
-def _reduced(losses: Tensor, number: int) -> Tensor:
-    return losses if number == 0 else losses.mean() if number == 1 else losses.sum()
 
 
 def hinge_embedding_loss(
@@ -30,7 +26,7 @@ def hinge_embedding_loss(
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
     zeros = ops.zeros_like(input)
     apart = ops.where(target != 1, (margin - input).clamp_min(0), zeros)
-    return _reduced(apart + ops.where(target != -1, input, zeros), number)
+    return reduced(apart + ops.where(target != -1, input, zeros), number)
 
 
 def soft_margin_loss(
@@ -42,7 +38,7 @@ def soft_margin_loss(
 ) -> Tensor:
     """log(1 + exp(-target * input)), for targets 1 and -1."""
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    return _reduced((-target * input).exp().log1p(), number)
+    return reduced((-target * input).exp().log1p(), number)
 
 
 def multilabel_soft_margin_loss(
@@ -59,7 +55,7 @@ def multilabel_soft_margin_loss(
     losses = (losses if weight is None else losses * weight).sum(-1) / input.shape[-1]
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
-    return _reduced(losses, reduction_number(reduction))
+    return reduced(losses, reduction_number(reduction))
 
 
 def multi_margin_loss(
@@ -84,7 +80,7 @@ def multi_margin_loss(
     if weight is not None:
         excess = excess * weight[targets].unsqueeze(1)
     losses = excess.scatter(1, places, 0.0).sum(1) / scores.shape[1]
-    return _reduced(losses.squeeze(0) if input.ndim < 2 else losses, number)
+    return reduced(losses.squeeze(0) if input.ndim < 2 else losses, number)
 
 
 def multilabel_margin_loss(
@@ -103,7 +99,7 @@ def multilabel_margin_loss(
     gaps = 1 - scores.gather(1, places).unsqueeze(2) + scores.unsqueeze(1)
     counted = is_listed.unsqueeze(2) & (counts == 0).unsqueeze(1)
     losses = gaps.clamp_min(0).masked_fill(~counted, 0).sum((1, 2)) / scores.shape[1]
-    return _reduced(losses.squeeze(0) if input.ndim < 2 else losses, number)
+    return reduced(losses.squeeze(0) if input.ndim < 2 else losses, number)
 
 
 def triplet_margin_with_distance_loss(
@@ -130,7 +126,7 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = ops.minimum(far, distance(positive, negative))
-    return _reduced((margin + near - far).clamp_min(0), reduction_number(reduction))
+    return reduced((margin + near - far).clamp_min(0), reduction_number(reduction))
 
 
 # -------------------- distributions --------------------
@@ -154,7 +150,7 @@ def poisson_nll_loss(
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
         losses = losses + stirling.masked_fill(target <= 1, 0)
-    return _reduced(losses, reduction_number(reduction))
+    return reduced(losses, reduction_number(reduction))
 
 
 def gaussian_nll_loss(
@@ -176,7 +172,7 @@ def gaussian_nll_loss(
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
-    return _reduced(losses, reduction_number(reduction))
+    return reduced(losses, reduction_number(reduction))
 
 
 def _fitting_variance(input: Tensor, var: Tensor) -> Tensor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from mindtorch.tensor import Tensor
+
 _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 
 
@@ -15,6 +17,11 @@ def reduction_number(reduction: str) -> int:
     if reduction not in _NUMBERS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return _NUMBERS[reduction]
+
+
+def reduced(losses: Tensor, number: int) -> Tensor:
+    """The losses, or their mean or sum, by the number of the reduction."""
+    return losses if number == 0 else losses.mean() if number == 1 else losses.sum()
 
 
 def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed, refuse_sparse
 from mindtorch.tensor import Tensor
 
 
@@ -51,8 +51,7 @@ class Adadelta(ElementwiseOptimizer):
             state["square_avg"] = ops.zeros_like(parameter)
             state["acc_delta"] = ops.zeros_like(parameter)
         state["step"] += 1
-        if group["weight_decay"]:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
+        grad = decayed(parameter, grad, group)
         rho, eps = group["rho"], group["eps"]
         square = state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
         change = state["acc_delta"].add(eps).sqrt_().div_(square.add(eps).sqrt_()).mul_(grad)

@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative
+from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -53,8 +53,7 @@ class Adagrad(ElementwiseOptimizer):
 
     def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
         state["step"] += 1
-        if group["weight_decay"]:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
+        grad = decayed(parameter, grad, group)
         lr = float(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
         total = state["sum"].addcmul_(grad, grad, value=1)
         parameter.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-lr)

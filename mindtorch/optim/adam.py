@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative
+from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -56,11 +56,7 @@ class Adam(ElementwiseOptimizer):
             _begin(parameter, state, group["amsgrad"])
         state["step"] += 1
         lr = float(group["lr"])
-        if group["weight_decay"]:
-            if group["decoupled_weight_decay"]:
-                parameter.mul_(1 - lr * group["weight_decay"])
-            else:
-                grad = grad.add(parameter, alpha=group["weight_decay"])
+        grad = decayed(parameter, grad, group)
         beta1, beta2 = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(grad, 1 - beta1)

@@ -7,7 +7,14 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_betas, check_non_negative, refuse_sparse
+from mindtorch.optim.optimizer import (
+    ElementwiseOptimizer,
+    Group,
+    check_betas,
+    check_non_negative,
+    decayed,
+    refuse_sparse,
+)
 from mindtorch.tensor import Tensor
 
 
@@ -50,8 +57,7 @@ class Adamax(ElementwiseOptimizer):
             state["exp_avg"] = ops.zeros_like(parameter)
             state["exp_inf"] = ops.zeros_like(parameter)
         state["step"] += 1
-        if group["weight_decay"]:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
+        grad = decayed(parameter, grad, group)
         beta1, beta2 = group["betas"]
         mean, largest = state["exp_avg"].lerp_(grad, 1 - beta1), state["exp_inf"]
         largest.copy_(ops.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))

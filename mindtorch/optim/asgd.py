@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed, refuse_sparse
 from mindtorch.tensor import Tensor
 
 
@@ -51,8 +51,7 @@ class ASGD(ElementwiseOptimizer):
             state["mu"] = ops.ones((), dtype=float32)
             state["ax"] = ops.zeros_like(parameter)
         state["step"] += 1
-        if group["weight_decay"]:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
+        grad = decayed(parameter, grad, group)
         rate, share, mean = state["eta"].item(), state["mu"].item(), state["ax"]
         parameter.mul_(1 - decay * rate).add_(grad, alpha=-rate)
         if share == 1:

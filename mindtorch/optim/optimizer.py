@@ -286,7 +286,7 @@ def decayed(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
     decay = group["weight_decay"]
     if not decay:
         return grad
-    if group["decoupled_weight_decay"]:
+    if group.get("decoupled_weight_decay"):
         parameter.mul_(1 - float(group["lr"]) * decay)
         return grad
     return grad.add(parameter, alpha=decay)

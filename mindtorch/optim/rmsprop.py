@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative
+from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -52,8 +52,7 @@ class RMSprop(ElementwiseOptimizer):
             _begin(parameter, state, group)
         state["step"] += 1
         lr, alpha = float(group["lr"]), group["alpha"]
-        if group["weight_decay"]:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
+        grad = decayed(parameter, grad, group)
         square = state["square_avg"].mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
             mean = state["grad_avg"].lerp_(grad, 1 - alpha)

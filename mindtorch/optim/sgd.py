@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative
+from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -57,8 +57,7 @@ class SGD(ElementwiseOptimizer):
             self.update(parameter, -grad if group["maximize"] else grad, {}, group)
 
     def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        if group["weight_decay"]:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
+        grad = decayed(parameter, grad, group)
         if group["momentum"]:
             grad = _with_momentum(grad, state, group)
         parameter.add_(grad, alpha=-float(group["lr"]))
