@@ -16,7 +16,7 @@ SOURCES = {"mindtorch": ROOT / "mindtorch", "mindtorch._generated": ROOT / "gene
 LAYERS = [
     ["errors", "lazy", "op_names", "pytree", "threads", "typing"],
     ["dtype", "device", "layout", "memory_format", "named_result", "promotion", "size", "state"],
-    ["batched_array", "geometry", "mapping", "roots", "storage", "typed_storage"],
+    ["aligned", "batched_array", "geometry", "mapping", "roots", "storage", "typed_storage"],
     ["autograd_meta", "tensor", "generator", "kinds"],
     ["dispatch"],
     ["iterator", "backends"],

@@ -103,7 +103,9 @@ def _check_distinct(results: Sequence[Tensor]) -> None:
 def check_autograd_registration(case: Case) -> None:
     """What requires grad comes from an autograd kernel, and not from ops inside a backend's kernel."""
     args, kwargs = case.copies(_clone)
-    if _has_autograd(case.op) or not any(tensor.requires_grad for tensor in tensors_among((args, tuple(kwargs.values())))):
+    if _has_autograd(case.op) or not any(
+        tensor.requires_grad for tensor in tensors_among((args, tuple(kwargs.values())))
+    ):
         return
     if any(_records(tensor) for tensor in tensors_among((case.op(*args, **kwargs),))):
         raise AssertionError(_NO_AUTOGRAD_KERNEL.format(case.op.name()))

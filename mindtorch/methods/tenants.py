@@ -31,11 +31,13 @@ def is_only_tenant(tensor: Any) -> bool:
     """Whether nobody but a tensor and its storage, which the caller has, holds the memory: so say reference counts.
 
     Each array from the tensor's down to the root is held by the one above it, the name here and the call; the root also
-    by the storage. A count that is higher for another reason only means that tensors are looked for.
+    by the storage and a second name here. A count that is higher for another reason only means that tensors are
+    looked for.
     """
     array = tensor._array
-    while isinstance(array, np.ndarray) and sys.getrefcount(array) <= _ONE_HOLDER + (array.base is None):
-        if array.base is None:
+    root = root_of(array)
+    while isinstance(array, np.ndarray) and sys.getrefcount(array) <= _ONE_HOLDER + 2 * (array is root):
+        if array is root:
             return True
         array = array.base
     return False

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, iterator, state
+from mindtorch import aligned, geometry, iterator, state
 from mindtorch.backends.cpu.casting import copy_into
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.numbers import checked_number
@@ -44,7 +44,7 @@ def empty(size, dtype=None, layout=None, device=None, pin_memory=None, memory_fo
     if memory_format is not None and memory_format is not contiguous_format:
         return _empty_formatted(size, _numpy(dtype), checked_format(memory_format, "empty"))
     try:
-        return np.empty(size, _numpy(dtype))
+        return aligned.empty(size, _numpy(dtype))
     except ValueError:
         geometry.check_sizes(size)
         raise
@@ -65,7 +65,7 @@ def empty_strided(size, stride, dtype=None, layout=None, device=None, pin_memory
 def zeros(size, dtype=None, layout=None, device=None, pin_memory=None, out=None):
     if out is None:
         try:
-            return np.zeros(size, (dtype or state.default_dtype).numpy)
+            return aligned.zeros(size, (dtype or state.default_dtype).numpy)
         except ValueError:
             pass
     if any(extent < 0 for extent in size):
@@ -161,13 +161,13 @@ def _like(function: str, input: Array, dtype: Dtype | None, device: Any, memory_
     if memory_format is None or memory_format is preserve_format:
         return new_like(input, wanted)
     if memory_format is contiguous_format:
-        return np.empty(input.shape, wanted)
+        return aligned.empty(input.shape, wanted)
     return _empty_formatted(input.shape, wanted, checked_format(memory_format, function))
 
 
 def zeros_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
     if device is None and memory_format is None and input.flags.c_contiguous and 1 not in input.shape and input.size:
-        return np.zeros(input.shape, input.dtype if dtype is None else dtype.numpy)
+        return aligned.zeros(input.shape, input.dtype if dtype is None else dtype.numpy)
     return _fill_anywhere(_like("zeros_like", input, dtype, device, memory_format), 0)
 
 
@@ -220,7 +220,7 @@ def _fill_anywhere(target: Any, value: Any) -> Any:
 
 def clone(input, memory_format=None):
     if memory_format is None and input.flags.c_contiguous and 1 not in input.shape and input.size:
-        return input.copy()
+        return aligned.copy(input)
     result = _like("clone", input, None, None, memory_format)
     copy_elements(result, input)
     return result

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch import aligned, geometry
 from mindtorch.roots import byte_offset_of, memory_of, root_of
 
 Array = np.ndarray
+
+_BYTES = np.dtype(np.uint8)
 
 # bfloat16 has no buffer format; as integers of the same size its arrays do.
 _EXPORTED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}
@@ -56,14 +58,14 @@ def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) 
     if 0 in shape:
         return np.ndarray(shape, dtype, np.empty(0, np.uint8), 0, strides)
     last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
-    return np.ndarray(shape, dtype, np.empty(last + dtype.itemsize, np.uint8), 0, strides)
+    return np.ndarray(shape, dtype, aligned.empty((last + dtype.itemsize,), _BYTES), 0, strides)
 
 
 def empty_like(array: Array, dtype: np.dtype | None = None) -> Array:
     """A new array laid out as torch lays out `torch.empty_like(x)`."""
     dtype = dtype or array.dtype
     if array.flags.c_contiguous and 1 not in array.shape and array.size:
-        return np.empty(array.shape, dtype)
+        return aligned.empty(array.shape, dtype)
     strides = geometry.preserved_strides(array.shape, strides_of(array), array.itemsize)
     scaled = tuple([stride // array.itemsize * dtype.itemsize for stride in strides])
     return allocate(array.shape, scaled, dtype)
