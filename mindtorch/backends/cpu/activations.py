@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.backends.cpu.arithmetic import at_least, at_most
 from mindtorch.backends.cpu.blockwise import blockwise
 from mindtorch.backends.cpu.constants import CONSTANTS
 from mindtorch.lazy import lazy
@@ -35,148 +36,182 @@ def erf(x: Array, out: Array | None = None) -> Array:
     return special.erf(x, out=out) if x.dtype != np.float32 else erf_in_float32(x, out=out)
 
 
-@blockwise(arrays=1)
-def erf_in_float32(out: Array, x: Array) -> None:
+@blockwise(arrays=1, temporaries=2)
+def erf_in_float32(out: Array, x: Array, t: Array, square: Array) -> None:
+    _inner_of_erf(t, x, square)
+    np.tanh(t, out)
+
+
+def _inner_of_erf(out: Array, x: Array, square: Array) -> None:
+    """The argument of the tanh that erf is."""
     number = _numbers(x)
-    square = x * x
-    polynomial = square * number[_ERF[-1]]
+    np.multiply(x, x, square)
+    np.multiply(square, number[_ERF[-1]], out)
     for coefficient in _ERF[-2:0:-1]:
-        polynomial += number[coefficient]
-        polynomial *= square
-    polynomial += number[_ERF[0]]
-    polynomial *= x
-    np.tanh(polynomial, out=out)
+        np.add(out, number[coefficient], out)
+        np.multiply(out, square, out)
+    np.add(out, number[_ERF[0]], out)
+    np.multiply(out, x, out)
 
 
 @blockwise(arrays=1)
 def sigmoid(out: Array, x: Array) -> None:
-    t = np.negative(x)
-    np.exp(t, out=t)
-    t += _numbers(x)[1.0]
-    np.reciprocal(t, out=out)
+    one = _numbers(x)[1.0]
+    np.negative(x, out)
+    np.exp(out, out)
+    np.add(out, one, out)
+    np.divide(one, out, out)  # NumPy's reciprocal takes twice as long
 
 
 def sigmoid_of_complex(x: Array, out: Array | None = None) -> Array:
     return np.divide(1, 1 + np.exp(-x), out=out, dtype=x.dtype)
 
 
-@blockwise(arrays=2)
-def sigmoid_backward(out: Array, grad: Array, y: Array) -> None:
-    one = _numbers(y)[1.0]
-    t = np.subtract(one, y)
+@blockwise(arrays=2, temporaries=1)
+def sigmoid_backward(out: Array, grad: Array, y: Array, t: Array) -> None:
+    np.subtract(_numbers(y)[1.0], y, t)
     t *= y
-    np.multiply(grad, t.conj(), out=out)  # of real numbers `conj` is `t` itself
+    np.multiply(grad, t.conj(), out)  # of real numbers `conj` is `t` itself
 
 
-@blockwise(arrays=2)
-def tanh_backward(out: Array, grad: Array, y: Array) -> None:
-    one = _numbers(y)[1.0]
-    t = y * y
-    np.subtract(one, t, out=t)
-    np.multiply(grad, t.conj(), out=out)  # of real numbers `conj` is `t` itself
+@blockwise(arrays=2, temporaries=1)
+def tanh_backward(out: Array, grad: Array, y: Array, t: Array) -> None:
+    np.multiply(y, y, t)
+    np.subtract(_numbers(y)[1.0], t, t)
+    np.multiply(grad, t.conj(), out)  # of real numbers `conj` is `t` itself
 
 
-@blockwise(arrays=1)
-def silu(out: Array, x: Array) -> None:
-    t = np.negative(x)
-    np.exp(t, out=t)
+@blockwise(arrays=1, temporaries=1)
+def silu(out: Array, x: Array, t: Array) -> None:
+    np.negative(x, t)
+    np.exp(t, t)
     t += _numbers(x)[1.0]
-    np.divide(x, t, out=out)
+    np.divide(x, t, out)
 
 
-@blockwise(arrays=2)
-def silu_backward(out: Array, grad: Array, x: Array) -> None:
+@blockwise(arrays=2, temporaries=2)
+def silu_backward(out: Array, grad: Array, x: Array, s: Array, t: Array) -> None:
     one = _numbers(x)[1.0]
-    s = one / (one + np.exp(-x))
-    t = one - s
+    np.negative(x, s)
+    np.exp(s, s)
+    s += one
+    np.divide(one, s, s)
+    np.subtract(one, s, t)
     t *= x
     t += one
     t *= s
-    np.multiply(grad, t, out=out)
+    np.multiply(grad, t, out)
 
 
-@blockwise(arrays=1)
-def gelu(out: Array, x: Array) -> None:
-    t = erf(x * _numbers(x)[_SQRT_HALF])
-    t += _numbers(x)[1.0]
-    t *= x
-    np.multiply(t, _numbers(x)[0.5], out=out)
-
-
-@blockwise(arrays=2)
-def gelu_backward(out: Array, grad: Array, x: Array) -> None:
+@blockwise(arrays=1, temporaries=3)
+def gelu(out: Array, x: Array, t: Array, scaled: Array, square: Array) -> None:
     number = _numbers(x)
-    cdf = erf(x * number[_SQRT_HALF])
+    _erf_of_root(t, x, scaled, square)
+    t += number[1.0]
+    t *= x
+    np.multiply(t, number[0.5], out)
+
+
+def _erf_of_root(out: Array, x: Array, scaled: Array, square: Array) -> None:
+    """erf(x / sqrt(2)); the last two are temporaries."""
+    np.multiply(x, _numbers(x)[_SQRT_HALF], scaled)
+    if x.dtype == np.float32:
+        _inner_of_erf(out, scaled, square)
+        np.tanh(out, out)
+    else:
+        special.erf(scaled, out)
+
+
+@blockwise(arrays=2, temporaries=3)
+def gelu_backward(out: Array, grad: Array, x: Array, cdf: Array, t: Array, square: Array) -> None:
+    number = _numbers(x)
+    _erf_of_root(cdf, x, t, square)
     cdf += number[1.0]
     cdf *= number[0.5]
-    t = x * x
+    np.multiply(x, x, t)
     t *= number[-0.5]
-    np.exp(t, out=t)
+    np.exp(t, t)
     t *= number[_DENSITY]
     t *= x
     t += cdf
-    np.multiply(grad, t, out=out)
+    np.multiply(grad, t, out)
 
 
-def _inner(x: Array) -> Array:
+def _inner(x: Array, t: Array) -> None:
     """The argument of the tanh in gelu's approximation."""
     number = _numbers(x)
-    t = x * x
+    np.multiply(x, x, t)
     t *= number[_TANH_CUBE]
-    t += _numbers(x)[1.0]
+    t += number[1.0]
     t *= x
     t *= number[_TANH_SCALE]
-    return t
 
 
-@blockwise(arrays=1)
-def gelu_tanh(out: Array, x: Array) -> None:
-    t = _inner(x)
-    np.tanh(t, out=t)
-    t += _numbers(x)[1.0]
+@blockwise(arrays=1, temporaries=1)
+def gelu_tanh(out: Array, x: Array, t: Array) -> None:
+    number = _numbers(x)
+    _inner(x, t)
+    np.tanh(t, t)
+    t += number[1.0]
     t *= x
-    np.multiply(t, _numbers(x)[0.5], out=out)
+    np.multiply(t, number[0.5], out)
 
 
-@blockwise(arrays=2)
-def gelu_tanh_backward(out: Array, grad: Array, x: Array) -> None:
+@blockwise(arrays=2, temporaries=3)
+def gelu_tanh_backward(out: Array, grad: Array, x: Array, tanh: Array, slope: Array, rest: Array) -> None:
     number = _numbers(x)
     one = number[1.0]
-    tanh = np.tanh(_inner(x))
-    slope = x * x
+    _inner(x, tanh)
+    np.tanh(tanh, tanh)
+    np.multiply(x, x, slope)
     slope *= number[3 * _TANH_CUBE]
     slope += one
     slope *= number[_TANH_SCALE]
-    slope *= one - tanh * tanh
+    np.multiply(tanh, tanh, rest)
+    np.subtract(one, rest, rest)
+    slope *= rest
     slope *= x
     slope += tanh
     slope += one
     slope *= number[0.5]
-    np.multiply(grad, slope, out=out)
+    np.multiply(grad, slope, out)
 
 
-@blockwise(arrays=1)
-def elu(out: Array, x: Array, alpha: float, scale: float, input_scale: float) -> None:
-    number = x.dtype.type
-    falling = np.expm1(np.minimum(x, 0) * number(input_scale))
+@blockwise(arrays=1, temporaries=2)
+def elu(out: Array, x: Array, alpha: float, scale: float, input_scale: float, falling: Array, rising: Array) -> None:
+    number, zero = x.dtype.type, _numbers(x)[0.0]
+    at_most(x, zero, falling)
+    falling *= number(input_scale)
+    np.expm1(falling, falling)
     falling *= number(alpha * scale)
-    np.copyto(out, np.where(x > 0, x * number(scale), falling))
+    at_least(x, zero, rising)
+    rising *= number(scale)
+    if math.isfinite(alpha) and math.isfinite(scale):  # one of the two is zero everywhere: quicker than `where`
+        np.add(rising, falling, out)
+    else:
+        np.copyto(out, np.where(x < 0, falling, rising))
 
 
-@blockwise(arrays=1)
-def mish(out: Array, x: Array) -> None:
+@blockwise(arrays=1, temporaries=2)
+def mish(out: Array, x: Array, squashed: Array, rest: Array) -> None:
     # softplus, written so that exp does not overflow
-    squashed = np.log1p(np.exp(-np.abs(x)))
-    squashed += np.maximum(x, 0)
-    np.multiply(x, np.tanh(squashed, out=squashed), out=out)
+    np.abs(x, squashed)
+    np.negative(squashed, squashed)
+    np.exp(squashed, squashed)
+    np.log1p(squashed, squashed)
+    at_least(x, _numbers(x)[0.0], rest)
+    squashed += rest
+    np.tanh(squashed, squashed)
+    np.multiply(x, squashed, out)
 
 
-@blockwise(arrays=1)
-def hardswish(out: Array, x: Array) -> None:
-    number = x.dtype.type
-    gate = np.clip(x + number(3), number(0), number(6))
+@blockwise(arrays=1, temporaries=1)
+def hardswish(out: Array, x: Array, gate: Array) -> None:
+    number = _numbers(x)
+    np.add(x, number[3.0], gate)
+    np.clip(gate, number[0.0], number[6.0], gate)
     gate *= x
-    np.divide(gate, number(6), out=out)
+    np.divide(gate, number[6.0], out)
 
 
 def _scaled(x: Array, beta: float, threshold: float) -> tuple[Array, Array]:

@@ -215,10 +215,11 @@ def threshold_backward(out: Array, x: Array, grad: Array, threshold: float) -> N
     keep(grad, ~(x <= x.dtype.type(threshold)), out)
 
 
-@blockwise(arrays=1)
-def leaky_relu(out: Array, x: Array, slope: float) -> None:
+@blockwise(arrays=1, temporaries=1)
+def leaky_relu(out: Array, x: Array, slope: float, scaled: Array) -> None:
     pick = np.maximum if slope <= 1 else np.minimum
-    pick(x, x * x.dtype.type(slope), out=out)
+    np.multiply(x, x.dtype.type(slope), scaled)
+    pick(x, scaled, out=out)
 
 
 @blockwise(arrays=2)
@@ -231,6 +232,8 @@ def leaky_relu_backward(out: Array, x: Array, grad: Array, slope: float) -> None
 
 def lerp(start: Array, end: Array, weight: Array, out: Array | None = None) -> Array:
     """Exact at both ends: the formula starts from the end that is nearer."""
+    if weight.size and not any(weight.strides):  # the same everywhere
+        weight = weight[(0,) * weight.ndim]
     difference = end - start
     near_start = np.abs(weight) < 0.5
     if near_start.ndim == 0:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.iterator import BLOCK
-
 Array = np.ndarray
+
+_BLOCK = 1 << 15  # elements: more than on an iterator, because a step makes many calls
 
 
 def in_one_go(loop: Callable[..., Array]) -> Callable[..., Array]:
@@ -24,11 +24,12 @@ def _shape_of(arrays: tuple[Array, ...]) -> tuple[int, ...]:
     return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
 
 
-def blockwise(arrays: int) -> Callable[[Callable[..., None]], Callable[..., Array]]:
-    """Makes a computation of a `step(out, *arrays, *params)` that writes `out`, and runs it block by block.
+def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None]], Callable[..., Array]]:
+    """Makes a computation of a `step(out, *arrays, *params, *temporaries)` that writes `out`, and runs it in blocks.
 
     The decorated function takes `arrays` arrays, then the params. Where they are large and not all row-major, an
-    iterator calls it with small parts of them.
+    iterator calls it with small parts of them. The temporaries are arrays like `out` for what a step computes in
+    between: the same ones for all blocks, as new ones would have to come from the system each time.
     """
 
     def decorate(step: Callable[..., None]) -> Callable[..., Array]:
@@ -37,12 +38,15 @@ def blockwise(arrays: int) -> Callable[[Callable[..., None]], Callable[..., Arra
             if out is None:
                 out = np.empty(_shape_of(inputs), inputs[0].dtype)
             everything = (out, *inputs)
-            if out.size > BLOCK and all([each.flags.c_contiguous and each.shape == out.shape for each in everything]):
+            if out.size > _BLOCK and all([each.flags.c_contiguous and each.shape == out.shape for each in everything]):
                 flat = [each.reshape(-1) for each in everything]
-                for start in range(0, out.size, BLOCK):
-                    step(*[each[start : start + BLOCK] for each in flat], *params)
+                spare = [np.empty(_BLOCK, out.dtype) for _ in range(temporaries)]
+                for start in range(0, out.size, _BLOCK):
+                    parts = [each[start : start + _BLOCK] for each in flat]
+                    step(*parts, *params, *[each[: parts[0].size] for each in spare])
             else:  # NumPy makes 0-d intermediates scalars, which a step cannot write to
-                step(*[each if each.ndim else each.reshape(1) for each in everything], *params)
+                whole = [each if each.ndim else each.reshape(1) for each in everything]
+                step(*whole, *params, *[np.empty(whole[0].shape, out.dtype) for _ in range(temporaries)])
             return out
 
         return loop

@@ -1,6 +1,7 @@
 """What the reduction kernels share: preparing the operand, checking and storing the result."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,11 @@ def add_up(input: Array, dims: tuple[int, ...], keepdim: bool, dtype: NumpyDtype
     if len(dims) == input.ndim and dtype in (None, input.dtype) and is_long(input):
         total = add_up_all(input)
         return total.reshape((1,) * input.ndim) if keepdim else total
+    if dtype in (None, input.dtype) and is_long(input) and dims and dims == tuple(range(dims[0], input.ndim)):
+        length = count(input.shape, dims)
+        if can_sum_rows(length, input.dtype):
+            shape = input.shape[: dims[0]]
+            return sum_of_rows(input.reshape(-1, length)).reshape(shape + (1,) * len(dims) if keepdim else shape)
     return np.add.reduce(input, dims, dtype, None, keepdim)
 
 
@@ -91,6 +97,42 @@ def add_up_all(input: Array) -> Array:
     if whole < flat.size:
         np.add(total, np.add.reduce(flat[whole:]), total)
     return total
+
+
+def can_sum_rows(length: int, dtype: NumpyDtype) -> bool:
+    """Whether `sum_of_rows` takes rows of this length: such that fall into parts of a suitable length."""
+    return dtype in _ONES and _parts_of_row(length) is not None
+
+
+def sum_of_rows(rows: Array) -> Array:
+    """The sum of each row of a row-major matrix, by the same product."""
+    ones = _ONES[rows.dtype]
+    if rows.shape[1] <= ones.size:
+        return rows.dot(ones[: rows.shape[1]])
+    parts = _parts_of_row(rows.shape[1])
+    sums = rows.reshape(len(rows) * parts, -1)
+    return np.add.reduce(sums.dot(ones[: sums.shape[1]]).reshape(len(rows), parts), 1)
+
+
+@lru_cache(maxsize=256)
+def _parts_of_row(length: int) -> int | None:
+    """Into how many parts of equal length a row falls, none so short that NumPy would be as fast, nor too long."""
+    fewest = -(-length // 1024)
+    return next((parts for parts in range(fewest, length // 64 + 1) if length % parts == 0), None)
+
+
+def multiply_up(input: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    """A product of many numbers: of the rows of a matrix first, element by element, which NumPy does many at once."""
+    if len(dims) < input.ndim or input.size < _LONG or not input.flags.c_contiguous:
+        return np.multiply.reduce(input, dims, input.dtype, None, keepdim)
+    flat = input.reshape(-1)
+    whole = flat.size - flat.size % _COLUMNS
+    columns = np.multiply.reduce(flat[:whole].reshape(-1, _COLUMNS), 0, input.dtype)
+    total = np.multiply(np.multiply.reduce(columns), np.multiply.reduce(flat[whole:], None, input.dtype))
+    return np.asarray(total).reshape((1,) * input.ndim if keepdim else ())
+
+
+_COLUMNS = 2048
 
 
 def _is_long_outer(input: Array, dims: tuple[int, ...]) -> bool:
@@ -153,8 +195,42 @@ def sum_dtype(input: Array, dtype: Dtype | None, out: Array | None) -> NumpyDtyp
     return INT64 if is_integral(input.dtype) else input.dtype
 
 
+# NumPy adds up one by one, each time waiting for the sum. A product with a triangle of ones has the running sums of 32
+# numbers for many rows at once; another row of ones adds what comes before the 32, the first column of the operand.
+_WIDTH, _MOST_ROWS = 32, 512
+_TRIANGLE = np.vstack([np.ones(_WIDTH), np.triu(np.ones((_WIDTH, _WIDTH)))])
+
+
+def _running_sum_of_row(values: Array, sums: Array) -> None:
+    """Writes the running sums of a vector, added up in float64."""
+    whole = values.size - values.size % _WIDTH
+    rows, out = values[:whole].reshape(-1, _WIDTH), sums[:whole].reshape(-1, _WIDTH)
+    operand, product = np.empty((_MOST_ROWS, 1 + _WIDTH)), np.empty((_MOST_ROWS, _WIDTH))
+    before = 0.0
+    for start in range(0, len(rows), _MOST_ROWS):
+        count = min(_MOST_ROWS, len(rows) - start)
+        operand[:count, 1:] = rows[start : start + count]
+        ends = np.cumsum(operand[:count, 1:].dot(_TRIANGLE[0]))
+        operand[0, 0] = before
+        np.add(ends[:-1], before, operand[1:count, 0])
+        before += ends[-1]
+        if not np.isfinite(before):  # the zeros of the triangle make NaN of infinity, also where it has not come yet
+            np.copyto(sums, np.cumsum(values, dtype=DOUBLE), casting="same_kind")
+            return
+        out[start : start + count] = np.matmul(operand[:count], _TRIANGLE, product[:count])
+    np.copyto(sums[whole:], before + np.cumsum(values[whole:], dtype=DOUBLE), casting="same_kind")
+
+
 def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
-    """np.cumsum; over an outer dimension with long rows it adds row to row, which NumPy does element by element."""
+    """np.cumsum; over an outer dimension with long rows it adds row to row, which NumPy does element by element.
+
+    Long rows of float32 give float32, computed in float64 by products of matrices.
+    """
+    if values.dtype == FLOAT and values.shape[axis] >= _LONG and axis == values.ndim - 1 and values.flags.c_contiguous:
+        result = np.empty_like(values)
+        for row, sums in zip(values.reshape(-1, values.shape[axis]), result.reshape(-1, values.shape[axis])):
+            _running_sum_of_row(row, sums)
+        return result
     if axis or values.ndim < 2 or not values.size or values[0].size < 64:
         return np.cumsum(values, axis, dtype)
     result = values.astype(dtype, order="C")

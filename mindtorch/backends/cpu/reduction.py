@@ -26,6 +26,7 @@ from mindtorch.backends.cpu.reducing import (
     check_out_dtype,
     count,
     is_long,
+    multiply_up,
     nonempty_dims,
     one_dim,
     scalar_name,
@@ -180,7 +181,7 @@ def _prod(input: Array, dim: int | None, keepdim: bool, dtype: Dtype | None, out
     target = sum_dtype(input, dtype, out)
     dims = reduced_dims(dim, input.ndim)
     computed = as_computed(input, target)
-    return store(quiet(np.multiply.reduce, computed, dims, computed.dtype, None, keepdim), target, out)
+    return store(quiet(multiply_up, computed, dims, keepdim), target, out)
 
 
 # -------------------- extremes --------------------

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.computing import FLOATS
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
-from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
+from mindtorch.backends.cpu.reducing import as_computed, can_sum_rows, check_out_dtype, one_dim, store, sum_of_rows
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import BLOCK, check_distinct
@@ -117,7 +117,7 @@ _SHORT = 64
 def _in_blocks_of_rows(step: Step, views: list[Array]) -> None:
     """Short rows are turned into columns, block by block, as NumPy is slow in reducing many short rows."""
     count, length = views[0].shape
-    rows = max(BLOCK // length, 1)
+    rows = max(2 * BLOCK // length, 1)
     for start in range(0, count, rows):
         out, *inputs = [view[start : start + rows] for view in views]
         if length >= _SHORT:
@@ -141,14 +141,39 @@ def _blocks(outer: int, length: int, inner: int) -> Iterator[Any]:
 
 
 def _softmax_step(out: Array, x: Array, axis: int) -> None:
-    np.subtract(x, np.maximum.reduce(x, axis, None, None, True), out=out)
-    np.exp(out, out=out)
-    out /= np.add.reduce(out, axis, None, None, True)
+    if _is_moderate(x, axis):
+        np.exp(x, out=out)
+    else:
+        np.subtract(x, np.maximum.reduce(x, axis, None, None, True), out=out)
+        np.exp(out, out=out)
+    out /= _total(out, axis)
+
+
+def _total(x: Array, axis: int) -> Array:
+    return sum_of_rows(x)[:, None] if _has_long_rows(x, axis) else np.add.reduce(x, axis, None, None, True)
+
+
+def _has_long_rows(x: Array, axis: int) -> bool:
+    return x.ndim == 2 and axis == 1 and x.shape[1] >= _SHORT and can_sum_rows(x.shape[1], x.dtype)
+
+
+def _is_moderate(x: Array, axis: int) -> bool:
+    """Whether a softmax needs no shift by the largest numbers, which takes as long as the exponential: nobody can be
+    large in a row whose squares add up to a moderate number. NaN and infinity are not moderate."""
+    if not _has_long_rows(x, axis):
+        return False
+    return bool((np.einsum("ij,ij->i", x, x) < _MODERATE_SQUARES).all())
+
+
+_MODERATE_SQUARES = 80.0**2  # exp(80) is far from the largest float32, and so is a sum of thousands of them
 
 
 def _log_softmax_step(out: Array, x: Array, axis: int, rounded_to: Any = None) -> None:
-    np.subtract(x, np.maximum.reduce(x, axis, None, None, True), out=out)
-    total = np.add.reduce(np.exp(out), axis, None, None, True)
+    largest = np.maximum.reduce(x, axis, None, None, True)
+    np.subtract(x, largest, out=out)
+    np.exp(out, out=out)
+    total = _total(out, axis)
+    np.subtract(x, largest, out=out)  # again: that is quicker than to have another array for the exponential
     if rounded_to is None:
         out -= np.log(total)
         return
