@@ -13,6 +13,7 @@ from mindtorch.lazy import lazy
 special = lazy("scipy.special")
 
 Array = np.ndarray
+Temporary = Array | None
 
 # erf(x) = tanh(x * p(x * x)): the minimax polynomial p, lowest power first. The error in float32 is below 3e-7 of erf.
 _ERF = (
@@ -37,21 +38,21 @@ def erf(x: Array, out: Array | None = None) -> Array:
 
 
 @blockwise(arrays=1, temporaries=2)
-def erf_in_float32(out: Array, x: Array, t: Array, square: Array) -> None:
-    _inner_of_erf(t, x, square)
-    np.tanh(t, out)
+def erf_in_float32(out: Array, x: Array, t: Temporary, square: Temporary) -> None:
+    np.tanh(_inner_of_erf(x, t, square), out)
 
 
-def _inner_of_erf(out: Array, x: Array, square: Array) -> None:
+def _inner_of_erf(x: Array, t: Temporary, square: Temporary) -> Array:
     """The argument of the tanh that erf is."""
     number = _numbers(x)
-    np.multiply(x, x, square)
-    np.multiply(square, number[_ERF[-1]], out)
+    square = np.multiply(x, x, square)
+    t = np.multiply(square, number[_ERF[-1]], t)
     for coefficient in _ERF[-2:0:-1]:
-        np.add(out, number[coefficient], out)
-        np.multiply(out, square, out)
-    np.add(out, number[_ERF[0]], out)
-    np.multiply(out, x, out)
+        t += number[coefficient]
+        t *= square
+    t += number[_ERF[0]]
+    t *= x
+    return t
 
 
 @blockwise(arrays=1)
@@ -68,35 +69,35 @@ def sigmoid_of_complex(x: Array, out: Array | None = None) -> Array:
 
 
 @blockwise(arrays=2, temporaries=1)
-def sigmoid_backward(out: Array, grad: Array, y: Array, t: Array) -> None:
-    np.subtract(_numbers(y)[1.0], y, t)
+def sigmoid_backward(out: Array, grad: Array, y: Array, t: Temporary) -> None:
+    t = np.subtract(_numbers(y)[1.0], y, t)
     t *= y
     np.multiply(grad, t.conj(), out)  # of real numbers `conj` is `t` itself
 
 
 @blockwise(arrays=2, temporaries=1)
-def tanh_backward(out: Array, grad: Array, y: Array, t: Array) -> None:
-    np.multiply(y, y, t)
+def tanh_backward(out: Array, grad: Array, y: Array, t: Temporary) -> None:
+    t = np.multiply(y, y, t)
     np.subtract(_numbers(y)[1.0], t, t)
     np.multiply(grad, t.conj(), out)  # of real numbers `conj` is `t` itself
 
 
 @blockwise(arrays=1, temporaries=1)
-def silu(out: Array, x: Array, t: Array) -> None:
-    np.negative(x, t)
+def silu(out: Array, x: Array, t: Temporary) -> None:
+    t = np.negative(x, t)
     np.exp(t, t)
     t += _numbers(x)[1.0]
     np.divide(x, t, out)
 
 
 @blockwise(arrays=2, temporaries=2)
-def silu_backward(out: Array, grad: Array, x: Array, s: Array, t: Array) -> None:
+def silu_backward(out: Array, grad: Array, x: Array, s: Temporary, t: Temporary) -> None:
     one = _numbers(x)[1.0]
-    np.negative(x, s)
+    s = np.negative(x, s)
     np.exp(s, s)
     s += one
     np.divide(one, s, s)
-    np.subtract(one, s, t)
+    t = np.subtract(one, s, t)
     t *= x
     t += one
     t *= s
@@ -104,31 +105,30 @@ def silu_backward(out: Array, grad: Array, x: Array, s: Array, t: Array) -> None
 
 
 @blockwise(arrays=1, temporaries=3)
-def gelu(out: Array, x: Array, t: Array, scaled: Array, square: Array) -> None:
+def gelu(out: Array, x: Array, t: Temporary, scaled: Temporary, square: Temporary) -> None:
     number = _numbers(x)
-    _erf_of_root(t, x, scaled, square)
+    t = _erf_of_root(x, t, scaled, square)
     t += number[1.0]
     t *= x
     np.multiply(t, number[0.5], out)
 
 
-def _erf_of_root(out: Array, x: Array, scaled: Array, square: Array) -> None:
-    """erf(x / sqrt(2)); the last two are temporaries."""
-    np.multiply(x, _numbers(x)[_SQRT_HALF], scaled)
-    if x.dtype == np.float32:
-        _inner_of_erf(out, scaled, square)
-        np.tanh(out, out)
-    else:
-        special.erf(scaled, out)
+def _erf_of_root(x: Array, t: Temporary, scaled: Temporary, square: Temporary) -> Array:
+    """erf(x / sqrt(2)) in the first of three temporaries."""
+    scaled = np.multiply(x, _numbers(x)[_SQRT_HALF], scaled)
+    if x.dtype != np.float32:
+        return special.erf(scaled, t)
+    t = _inner_of_erf(scaled, t, square)
+    return np.tanh(t, t)
 
 
 @blockwise(arrays=2, temporaries=3)
-def gelu_backward(out: Array, grad: Array, x: Array, cdf: Array, t: Array, square: Array) -> None:
+def gelu_backward(out: Array, grad: Array, x: Array, cdf: Temporary, t: Temporary, square: Temporary) -> None:
     number = _numbers(x)
-    _erf_of_root(cdf, x, t, square)
+    cdf = _erf_of_root(x, cdf, t, square)
     cdf += number[1.0]
     cdf *= number[0.5]
-    np.multiply(x, x, t)
+    t = np.multiply(x, x, t)
     t *= number[-0.5]
     np.exp(t, t)
     t *= number[_DENSITY]
@@ -137,20 +137,21 @@ def gelu_backward(out: Array, grad: Array, x: Array, cdf: Array, t: Array, squar
     np.multiply(grad, t, out)
 
 
-def _inner(x: Array, t: Array) -> None:
+def _inner(x: Array, t: Temporary) -> Array:
     """The argument of the tanh in gelu's approximation."""
     number = _numbers(x)
-    np.multiply(x, x, t)
+    t = np.multiply(x, x, t)
     t *= number[_TANH_CUBE]
     t += number[1.0]
     t *= x
     t *= number[_TANH_SCALE]
+    return t
 
 
 @blockwise(arrays=1, temporaries=1)
-def gelu_tanh(out: Array, x: Array, t: Array) -> None:
+def gelu_tanh(out: Array, x: Array, t: Temporary) -> None:
     number = _numbers(x)
-    _inner(x, t)
+    t = _inner(x, t)
     np.tanh(t, t)
     t += number[1.0]
     t *= x
@@ -158,16 +159,16 @@ def gelu_tanh(out: Array, x: Array, t: Array) -> None:
 
 
 @blockwise(arrays=2, temporaries=3)
-def gelu_tanh_backward(out: Array, grad: Array, x: Array, tanh: Array, slope: Array, rest: Array) -> None:
+def gelu_tanh_backward(out: Array, grad: Array, x: Array, tanh: Temporary, slope: Temporary, rest: Temporary) -> None:
     number = _numbers(x)
     one = number[1.0]
-    _inner(x, tanh)
+    tanh = _inner(x, tanh)
     np.tanh(tanh, tanh)
-    np.multiply(x, x, slope)
+    slope = np.multiply(x, x, slope)
     slope *= number[3 * _TANH_CUBE]
     slope += one
     slope *= number[_TANH_SCALE]
-    np.multiply(tanh, tanh, rest)
+    rest = np.multiply(tanh, tanh, rest)
     np.subtract(one, rest, rest)
     slope *= rest
     slope *= x
@@ -178,13 +179,15 @@ def gelu_tanh_backward(out: Array, grad: Array, x: Array, tanh: Array, slope: Ar
 
 
 @blockwise(arrays=1, temporaries=2)
-def elu(out: Array, x: Array, alpha: float, scale: float, input_scale: float, falling: Array, rising: Array) -> None:
+def elu(
+    out: Array, x: Array, alpha: float, scale: float, input_scale: float, falling: Temporary, rising: Temporary
+) -> None:
     number, zero = x.dtype.type, _numbers(x)[0.0]
-    at_most(x, zero, falling)
+    falling = at_most(x, zero, falling)
     falling *= number(input_scale)
     np.expm1(falling, falling)
     falling *= number(alpha * scale)
-    at_least(x, zero, rising)
+    rising = at_least(x, zero, rising)
     rising *= number(scale)
     if math.isfinite(alpha) and math.isfinite(scale):  # one of the two is zero everywhere: quicker than `where`
         np.add(rising, falling, out)
@@ -193,22 +196,21 @@ def elu(out: Array, x: Array, alpha: float, scale: float, input_scale: float, fa
 
 
 @blockwise(arrays=1, temporaries=2)
-def mish(out: Array, x: Array, squashed: Array, rest: Array) -> None:
+def mish(out: Array, x: Array, squashed: Temporary, rest: Temporary) -> None:
     # softplus, written so that exp does not overflow
-    np.abs(x, squashed)
+    squashed = np.abs(x, squashed)
     np.negative(squashed, squashed)
     np.exp(squashed, squashed)
     np.log1p(squashed, squashed)
-    at_least(x, _numbers(x)[0.0], rest)
-    squashed += rest
+    squashed += at_least(x, _numbers(x)[0.0], rest)
     np.tanh(squashed, squashed)
     np.multiply(x, squashed, out)
 
 
 @blockwise(arrays=1, temporaries=1)
-def hardswish(out: Array, x: Array, gate: Array) -> None:
+def hardswish(out: Array, x: Array, gate: Temporary) -> None:
     number = _numbers(x)
-    np.add(x, number[3.0], gate)
+    gate = np.add(x, number[3.0], gate)
     np.clip(gate, number[0.0], number[6.0], gate)
     gate *= x
     np.divide(gate, number[6.0], out)

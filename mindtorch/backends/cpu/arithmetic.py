@@ -216,10 +216,9 @@ def threshold_backward(out: Array, x: Array, grad: Array, threshold: float) -> N
 
 
 @blockwise(arrays=1, temporaries=1)
-def leaky_relu(out: Array, x: Array, slope: float, scaled: Array) -> None:
+def leaky_relu(out: Array, x: Array, slope: float, scaled: Array | None) -> None:
     pick = np.maximum if slope <= 1 else np.minimum
-    np.multiply(x, x.dtype.type(slope), scaled)
-    pick(x, scaled, out=out)
+    pick(x, np.multiply(x, x.dtype.type(slope), scaled), out=out)
 
 
 @blockwise(arrays=2)

@@ -29,8 +29,10 @@ def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None
 
     The decorated function takes `arrays` arrays, then the params. Where they are large and not all row-major, an
     iterator calls it with small parts of them. The temporaries are arrays like `out` for what a step computes in
-    between: the same ones for all blocks, as new ones would have to come from the system each time.
+    between: the same ones for all blocks, as new ones would have to come from the system each time. They are None where
+    there is one block, so a step writes `t = np.negative(x, t)`.
     """
+    none = (None,) * temporaries
 
     def decorate(step: Callable[..., None]) -> Callable[..., Array]:
         def loop(*args: Any, out: Array | None = None) -> Array:
@@ -45,8 +47,7 @@ def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None
                     parts = [each[start : start + _BLOCK] for each in flat]
                     step(*parts, *params, *[each[: parts[0].size] for each in spare])
             else:  # NumPy makes 0-d intermediates scalars, which a step cannot write to
-                whole = [each if each.ndim else each.reshape(1) for each in everything]
-                step(*whole, *params, *[np.empty(whole[0].shape, out.dtype) for _ in range(temporaries)])
+                step(*[each if each.ndim else each.reshape(1) for each in everything], *params, *none)
             return out
 
         return loop
