@@ -233,21 +233,30 @@ def lerp(start: Array, end: Array, weight: Array, out: Array | None = None) -> A
     """Exact at both ends: the formula starts from the end that is nearer."""
     if weight.size and not any(weight.strides):  # the same everywhere
         weight = weight[(0,) * weight.ndim]
-    difference = end - start
     near_start = np.abs(weight) < 0.5
     if near_start.ndim == 0:
+        step = np.subtract(end, start, out=_other_than(start, out))
         if near_start:
-            return np.add(start, weight * difference, out=out)
-        return np.subtract(end, difference * (1 - weight), out=out)
+            return np.add(start, np.multiply(weight, step, out=_other_than(start, out)), out=out)
+        return np.subtract(end, np.multiply(step, 1 - weight, out=_other_than(start, out)), out=out)
+    difference = end - start
     return choose(near_start, start + weight * difference, end - difference * (1 - weight), out=out)
 
 
 def addcmul(x: Array, a: Array, b: Array, value: Any, out: Array | None = None) -> Array:
-    return np.add(x, _scaled(a, value) * b, out=out)
+    return np.add(x, np.multiply(_scaled(a, value), b, out=_other_than(x, out)), out=out)
 
 
 def addcdiv(x: Array, a: Array, b: Array, value: Any, out: Array | None = None) -> Array:
-    return np.add(x, _scaled(a, value) / b, out=out)
+    return np.add(x, np.divide(_scaled(a, value), b, out=_other_than(x, out)), out=out)
+
+
+def _other_than(x: Array, out: Array | None) -> Array | None:
+    """The output, for what is computed on the way, unless it is the operand, which is needed still.
+
+    It shares memory with no other operand, or it would not be given to a computation.
+    """
+    return None if out is x else out
 
 
 def _scaled(x: Array, factor: Any) -> Array:
