@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from .errors import Problems, did_you_mean
-from .model import Argument, Formula, FormulaKind, SavedValue, Span
+from .model import REFUSED, Argument, Formula, FormulaKind, SavedValue, Span
 from .scope import BUILTINS, Helper, Scope, python_names
 from .yaml_source import Scalar
 
@@ -25,11 +25,11 @@ METADATA_METHODS = frozenset("numel stride storage_offset dim size is_complex is
 LIST_METADATA = frozenset("shapes dtypes".split())
 INDEXED_METADATA = frozenset("size stride".split())
 KEYWORDS: dict[Role, frozenset[str]] = {
-    "backward": frozenset(("non_differentiable", "not_implemented")),
-    "forward": frozenset(("auto_linear", "auto_element_wise", "not_implemented")),
+    "backward": frozenset(("non_differentiable", "not_implemented", REFUSED)),
+    "forward": frozenset(("auto_linear", "auto_element_wise", "not_implemented", REFUSED)),
     "when": frozenset(),
 }
-_ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"}
+_ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"} | {REFUSED}
 _MODULES = frozenset(("torch", "mindtorch"))
 _NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers"
 _HELPER_HINT = "functions are ops, Python builtins and the helpers in {}"
@@ -67,6 +67,7 @@ def _keyword_formula(source: Scalar, targets: tuple[str, ...], role: Role, probl
         hint = f"a {role} formula is an expression" + (f" or one of: {allowed}" if allowed else "")
         problems.add("E065", f"'{source.text}' is no {role} formula", source.location, hint)
     kinds: dict[str, FormulaKind] = {kind: kind for kind in get_args(FormulaKind)}
+    kinds[REFUSED] = "not_implemented"
     return Formula(kinds[source.text], source.text, source.location, targets)
 
 

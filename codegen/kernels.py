@@ -23,6 +23,7 @@ SHAPE_RULES = "mindtorch/backends/meta/rules.py"
 BATCHING_RULES = "mindtorch/backends/batched/rules.py"
 PROMOTION_RULES = "mindtorch/promotion.py"
 TENSOR = "mindtorch/tensor.py"
+FUNCTIONAL = "mindtorch/nn/functional.py"
 # Where classes decorated with `extend_tensor` are.
 TENSOR_METHODS = ("mindtorch/*.py", "mindtorch/methods/*.py", "mindtorch/autograd/tensor_methods.py")
 # Where the generated part of the library is: installed, or in a checkout.
@@ -48,8 +49,9 @@ class HandWritten:
 
     ``sources`` are the top-level definitions of each file of the project that was read. ``methods`` are the attributes
     of a tensor that no op of the project gives it; empty when there is no class Tensor.
-    ``library_ops`` are the Python names of mindtorch's ops, for a project that is not mindtorch. ``is_broken``: a file
-    could not be read, so something may be missing here that is there.
+    ``library_ops`` are the Python names of mindtorch's ops, for a project that is not mindtorch. ``functional`` are the
+    names in `nn.functional`; None when there is no such file. ``is_broken``: a file could not be read, so something may
+    be missing here that is there.
     """
 
     project: Project
@@ -60,6 +62,7 @@ class HandWritten:
     sources: Mapping[str, Mapping[str, ast.stmt]]
     methods: frozenset[str] = frozenset()
     library_ops: frozenset[str] = frozenset()
+    functional: frozenset[str] | None = None
     is_broken: bool = False
 
 
@@ -84,6 +87,7 @@ def read_hand_written(project: Project, problems: Problems) -> HandWritten:
         },
         methods=sources.tensor_attributes(),
         library_ops=sources.library_ops(),
+        functional=sources.names(FUNCTIONAL),
         sources=sources.everything(),
         is_broken=sources.is_broken,
     )
@@ -203,6 +207,11 @@ class _Sources:
         """The definitions of the project's files, as far as they were read."""
         own = [module for module in self._modules.values() if module and module.root == self._project.root]
         return {module.file: module.everything for module in own}
+
+    def names(self, file: str) -> frozenset[str] | None:
+        """What a file of the project defines; None when it is absent."""
+        module = self.module(file)
+        return frozenset(module.definitions) if module else None
 
     def functions(self, file: str) -> dict[str, Kernel]:
         """The public functions of a file, also those made by a factory or taken from another module."""

@@ -99,7 +99,12 @@ OP_KEYS = (
         "python_module", "word", "the only module in which the op appears", ("nn", "linalg", "fft", "special", "sparse")
     ),
     Key("python", "word", "hidden when the op has no Python signature of its own", ("hidden",)),
-    Key("autogen", "words", "the variants whose schemas follow PyTorch's rule", ("inplace", "out")),
+    Key(
+        "autogen",
+        "words",
+        "the variants whose schemas follow PyTorch's rule; copied_out: an out= variant that only torch.ops has",
+        ("inplace", "out", "copied_out"),
+    ),
     Key("inplace", "schema", "the in-place schema, where it does not follow the rule"),
     Key("out", "schema", "the out= schema, where it does not follow the rule"),
     Key("python_names", "renames", "the Python names of arguments that PyTorch does not call as its schema does"),

@@ -18,6 +18,8 @@ from .project import Project
 Kind = Literal["functional", "inplace", "out", "mutable"]
 View = Literal["single", "multi", "detach"]
 FormulaKind = Literal["expression", "non_differentiable", "not_implemented", "auto_linear", "auto_element_wise"]
+# The word for a derivative that PyTorch has not either: not_implemented for good.
+REFUSED = "refused"
 SavedKind = Literal["input", "output", "metadata", "value"]
 
 
@@ -328,7 +330,7 @@ class Op:
 
     The keys of the entry are attributes. A derived variant has those of its entry, except that the in-place variant
     has the in-place Python operators, the functional op all others, and an ``out=`` variant none. ``package`` is what
-    stands in front of the op where users call it.
+    stands in front of the op where users call it; ``is_shown`` tells whether its ``python_module`` has it.
     """
 
     schema: FunctionSchema
@@ -357,6 +359,7 @@ class Op:
     samples: str | None = None
     divergence: str | None = None
     package: str = "torch"
+    is_shown: bool = field(default=True, compare=False)
     deprecated: tuple[OldForm, ...] = ()
     versions: tuple[OldForm, ...] = ()
     version: int = 1
@@ -373,6 +376,11 @@ class Op:
     @property
     def is_composite(self) -> bool:
         return self.composite is not None
+
+    @property
+    def is_copied_out(self) -> bool:
+        """An ``out=`` variant without code of its own: the functional op's result is copied to ``out``."""
+        return self.kind == "out" and "copied_out" in self.autogen
 
     @property
     def is_function(self) -> bool:
@@ -460,6 +468,11 @@ class Formula:
     def is_expression(self) -> bool:
         return self.kind == "expression"
 
+    @property
+    def is_to_write(self) -> bool:
+        """Whether the formula is still to be written."""
+        return self.kind == "not_implemented" and self.source != REFUSED
+
     def rewritten(self, names: Mapping[str, str]) -> str:
         """The source with every name that ``names`` has replaced by the text that stands for it.
 
@@ -506,6 +519,11 @@ class Derivative:
         names = {name for formula in self.backward if formula.kind != "non_differentiable" for name in formula.targets}
         return tuple(argument for argument in self.op.schema.inputs if argument.name in names)
 
+    @property
+    def is_implemented(self) -> bool:
+        """Whether there is a formula that computes something."""
+        return any(formula.kind == "expression" for formula in self.backward)
+
     def backward_of(self, argument: str) -> Formula | None:
         return next((formula for formula in self.backward if argument in formula.targets), None)
 
@@ -535,6 +553,7 @@ class Model:
     ``helpers``    the module of each helper of formulas, ``helper_files`` the file
     ``sources``    the hand-written files of the project: by path, then by name, the statements that define something
     ``batching``   the names of the batching rules, which `shape` and `batch` refer to
+    ``variants``   the derived variants: by the name of the op that they come from, and by kind
     """
 
     ops: Mapping[str, Op]
@@ -548,6 +567,7 @@ class Model:
     sources: Mapping[str, Mapping[str, ast.stmt]]
     helper_files: Mapping[str, str] = field(default_factory=dict)
     batching: frozenset[str] = frozenset()
+    variants: Mapping[tuple[str, Kind], Op] = field(default_factory=dict)
 
     def derivative_of(self, op: Op) -> Derivative | None:
         """The derivative that a call of ``op`` records: its own, or for an in-place variant the functional op's."""
@@ -557,6 +577,8 @@ class Model:
         return own
 
     def variant(self, op: Op, kind: Kind) -> Op | None:
-        """The variant of ``op`` that was derived from it: ``variant(mul, "inplace")`` is ``mul_``."""
-        relatives = (other for other in self.families[op.family] if other.derived_from == op.name)
-        return next((other for other in relatives if other.kind == kind), None)
+        """The variant of ``op`` that was derived from it: ``variant(mul, "inplace")`` is ``mul_``.
+
+        Functions of Python and their kernels do not know of an ``out=`` that only copies.
+        """
+        return self.variants.get((op.name, kind))

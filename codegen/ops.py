@@ -11,9 +11,10 @@ from .errors import Problems
 from .history import read_history, variant_forms
 from .keys import INPLACE_OPERATORS
 from .model import FunctionSchema, Op, View
+from .places import is_shown
 from .project import Project
 from .schema import read_schema
-from .variants import inplace_schema, out_schema
+from .variants import generated_out_schema, inplace_schema, out_schema
 from .yaml_source import Mapping, Node, Scalar
 
 
@@ -38,15 +39,16 @@ class OpEntry:
         return value if isinstance(value, Scalar) else None
 
 
-def read_ops(project: Project, problems: Problems) -> list[OpEntry]:
-    """The entries of ops.yaml, in their order."""
-    reader = _OpReader(project, problems)
+def read_ops(project: Project, functional: frozenset[str] | None, problems: Problems) -> list[OpEntry]:
+    """The entries of ops.yaml, in their order. ``functional`` are the names in `nn.functional`, if it is there."""
+    reader = _OpReader(project, functional, problems)
     return [reader.entry(entry) for entry in read_entries(project.root / project.ops, project.ops, problems)]
 
 
 class _OpReader:
-    def __init__(self, project: Project, problems: Problems) -> None:
+    def __init__(self, project: Project, functional: frozenset[str] | None, problems: Problems) -> None:
         self._project = project
+        self._functional = functional
         self._problems = problems
         self._checker = Checker(project.op_keys, problems)
 
@@ -61,7 +63,8 @@ class _OpReader:
         deprecated, versions = read_history(values, self._problems)
         op = replace(_op(schema, _Values(values), yaml), deprecated=deprecated)
         op = replace(op, versions=versions, version=len(versions) + 1, package=self._project.shown_package)
-        return OpEntry(yaml, values, title, (_without_inplace_operators(op), *self._variants(op, values)))
+        ops = _without_inplace_operators(op), *self._variants(op, values)
+        return OpEntry(yaml, values, title, tuple(replace(op, is_shown=is_shown(op, self._functional)) for op in ops))
 
     def _schema(self, values: dict[str, Node], key: str) -> FunctionSchema | None:
         source = values.get(key)
@@ -87,6 +90,8 @@ class _OpReader:
     def _out(self, op: Op, values: dict[str, Node]) -> FunctionSchema | None:
         if "out" in values:
             return self._schema(values, "out")
+        if "copied_out" in op.autogen:
+            return generated_out_schema(op.schema, values["autogen"].location)
         return out_schema(op.schema, values["autogen"].location) if "out" in op.autogen else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from .errors import Problems, did_you_mean
 from .kernels import HandWritten, expected_parameters
@@ -23,8 +23,9 @@ def rules_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> Non
         value = entry.scalar(key)
         is_name = value is not None and not (key == "samples" and value.text == "none")
         if value is not None and is_name and known.names is not None and value.text not in known.names:
-            hint = did_you_mean(value.text, known.names) or f"define it in {known.file}"
-            problems.add("E036", f"unknown {key} rule '{value.text}'", value.location, hint)
+            what = "generator of samples" if key == "samples" else f"{key} rule"
+            hint = _where(value.text, known.names, known.file)
+            problems.add("E036", f"unknown {what} '{value.text}'", value.location, hint)
 
 
 def composites_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
@@ -32,7 +33,7 @@ def composites_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -
     name = entry.scalar("composite")
     known = sources.composites.get(entry.op.family)
     if name is not None and known is not None and name.text not in known:
-        hint = did_you_mean(name.text, known) or f"define it in {sources.project.composite_file(entry.op.family)}"
+        hint = _where(name.text, known, sources.project.composite_file(entry.op.family))
         problems.add("E036", f"unknown composite function '{name.text}'", name.location, hint)
 
 
@@ -43,8 +44,13 @@ def meta_kernels_exist(entry: OpEntry, sources: HandWritten, problems: Problems)
     known = sources.kernels.get(("Meta", entry.op.family))
     if name is not None and known is not None and name.text not in known:
         file = sources.project.kernel_file("Meta", entry.op.family)
-        hint = did_you_mean(name.text, known) or f"define it in {file}"
-        problems.add("E036", f"unknown Meta kernel '{name.text}'", name.location, hint)
+        problems.add("E036", f"unknown Meta kernel '{name.text}'", name.location, _where(name.text, known, file))
+
+
+def _where(name: str, known: Iterable[str], file: str) -> str:
+    """What a name may have been meant to be, and the file that has such names."""
+    close = did_you_mean(name, known)
+    return f"{close} otherwise define it in {file}" if close else f"define it in {file}"
 
 
 def samples_are_named(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
@@ -98,7 +104,7 @@ def _text(node: object) -> str:
 def _kernel_signatures(entry: OpEntry) -> list[tuple[str, ...]]:
     """What a kernel may look like: with ``out`` if a variant passes it. In-place variants of views write no data."""
     with_out = expected_parameters(entry.op.schema, True)
-    needs_out = len(entry.ops) > 1 and entry.op.view is None
+    needs_out = entry.op.view is None and any(not op.is_copied_out for op in entry.ops[1:])
     return [with_out] if needs_out else [expected_parameters(entry.op.schema, False), with_out]
 
 

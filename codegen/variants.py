@@ -36,6 +36,12 @@ def out_schema(schema: FunctionSchema, location: Location) -> FunctionSchema:
     return replace(schema, overload=overload, arguments=inputs + outs, returns=returns, location=location)
 
 
+def generated_out_schema(schema: FunctionSchema, location: Location) -> FunctionSchema:
+    """As PyTorch's generator names it: ``name.out`` is that of the overload without a name, and of no other."""
+    overload = f"{schema.overload}_out" if schema.overload else "out"
+    return replace(out_schema(schema, location), overload=overload)
+
+
 def _out_names(schema: FunctionSchema) -> list[str]:
     if len(schema.returns) == 1:
         return ["out"]

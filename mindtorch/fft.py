@@ -1,8 +1,7 @@
-"""Discrete Fourier transforms, as `torch.fft` names them."""
+"""Discrete Fourier transforms, as `torch.fft` names them: the ops of this module in ops.yaml."""
 
-from mindtorch._generated.ops.fft import fft_fft as fft
-from mindtorch._generated.ops.fft import fft_ifft as ifft
-from mindtorch._generated.ops.fft import fft_irfft as irfft
-from mindtorch._generated.ops.fft import fft_rfft as rfft
+from mindtorch._generated.modules import fft as _ops
+from mindtorch._generated.modules.fft import *  # noqa: F403
 
-__all__ = ["fft", "ifft", "irfft", "rfft"]
+__all__ = []
+__all__ += _ops.__all__

@@ -10,6 +10,7 @@ from ..new.draft import Request
 from ..new.files import Files
 from ..new.plan import make_plan
 from ..new.report import changes, report
+from ..new.torch_dtypes import accepted_dtypes
 from ..new.torch_facts import find_facts
 from . import write
 
@@ -28,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, root: Path) -> int:
-    plan = make_plan(root, Request(options.op, options.family, options.after, options.composite), find_facts())
+    request = Request(options.op, options.family, options.after, options.composite)
+    plan = make_plan(root, request, find_facts(), accepted_dtypes)
     if options.dry_run:
         print(changes(plan))
         print(report(plan))

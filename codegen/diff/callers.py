@@ -21,6 +21,7 @@ def caller_findings(subject: Subject, new_model: Model) -> Iterator[Finding]:
         yield from _function(subject, old, new)
         yield from _method(subject, old, new)
         if old.derived_from is None or new.derived_from is None:
+            yield from _python_names(subject, old)
             yield from _numbers(subject, old, new)
             yield from _factory(subject, old, new)
     yield from _operators(subject, old, new, new_model)
@@ -55,6 +56,16 @@ def _method(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
         yield _changed(subject, "P022", f"the method `{calls.method_name(subject.old)}` is gone", *variants, caller)
     elif new.is_method and not old.is_method:
         yield _changed(subject, "P023", f"the method `{calls.method_name(subject.new)}` is added", *variants)
+
+
+def _python_names(subject: Subject, old: Op) -> Iterator[Finding]:
+    """An argument that the schema calls as before. What else is renamed is reported with the schema."""
+    for pair in align(subject.old, subject.new).pairs:
+        names = pair.old.python_name, pair.new.python_name
+        if not pair.is_renamed and names[0] != names[1]:
+            message = f"argument `{pair.old.name}` is called `{names[1]}` in Python, it was `{names[0]}`"
+            caller = f"`{calls.keyword_call(old, subject.old, pair.old)}` by keyword stops working"
+            yield _changed(subject, "P012", message, *names, caller)
 
 
 def _numbers(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..compat import is_out
 from ..model import Argument, BaseType, FunctionSchema, ListType, Op, Type
+from ..places import place_of
 
 _SAMPLES = {
     "int": "2",
@@ -25,20 +26,11 @@ _SAMPLES = {
     "Dimname": '"N"',
 }
 _DIMENSIONS = ("dim", "dims", "axis", "axes")
-_MODULES = {None: "", "nn": ".nn.functional"}
-# What torch.nn.functional has under other names, or not at all.
-_ATEN_ONLY = ("cross_entropy_loss", "nll_loss2d", "nll_loss_nd")
-_ATEN_ENDS = ("_backward", "_forward")
 
 
 def function_name(op: Op | None, schema: FunctionSchema) -> str:
     """``torch.sum``, ``torch.linalg.vector_norm``; ``torch.ops.aten.tanh_backward`` for what no module shows."""
-    module = op.python_module if op else None
-    base = schema.name.removeprefix(f"{module}_")
-    if module and (schema.kind != "functional" or base.startswith("_") or base.endswith((*_ATEN_ENDS, *_ATEN_ONLY))):
-        return f"torch.ops.aten.{schema.name}"
-    package = op.package if op else "torch"
-    return f"{package}{_MODULES.get(module, f'.{module}')}.{base}"
+    return place_of(op, op.package, schema.name) if op else f"torch.{schema.name}"
 
 
 def stops_working(call: str, overloads: Iterable[str]) -> str:

@@ -76,6 +76,7 @@ def _changes(subject: Subject, old: Derivative, new: Derivative) -> Iterator[Fin
     yield from _forward(subject, old, new)
     yield from _outputs(subject, old, new)
     yield from _when(subject, old, new)
+    yield from _complex(subject, old, new)
     yield from _saved(subject, old, new)
     yield from _node(subject, old, new)
 
@@ -168,6 +169,14 @@ def _when(subject: Subject, old: Derivative, new: Derivative) -> Iterator[Findin
     else:
         message = f"a graph is recorded if `{after}`, it was if `{before}`"
         yield subject.changed("D042", message, before, after, new.location)
+
+
+def _complex(subject: Subject, old: Derivative, new: Derivative) -> Iterator[Finding]:
+    if new.refuses_complex and not old.refuses_complex:
+        message, caller = "complex tensors have no gradient", f"`{subject.call()}` of a complex `x` that requires grad"
+        yield subject.changed("D016", message, None, "refused", new.location, f"{caller} raises an error")
+    elif old.refuses_complex and not new.refuses_complex:
+        yield subject.changed("D017", "complex tensors have a gradient", "refused", None, new.location)
 
 
 # -------------------- what is kept --------------------

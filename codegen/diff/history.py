@@ -82,6 +82,34 @@ def _entries(subject: Subject) -> Iterator[Finding]:
         caller = f"a program that was saved with version {form.version} of `{subject.name}` cannot be run"
         message = f"version {form.version} is no longer known"
         yield subject.changed("S091", message, str(form.schema), None, where, caller)
+    yield from _edited(subject, old, new)
+
+
+def _edited(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    """Deprecated calls and old versions that are described in other words."""
+    for before, after in _in_both(old.deprecated, new.deprecated):
+        text, where = _call(after.schema), after.schema.location
+        replacements, releases = (before.expression.text, after.expression.text), (_releases(before), _releases(after))
+        if replacements[0] != replacements[1]:
+            yield subject.changed("P062", f"`{text}` is replaced by another call", *replacements, where)
+        if releases[0] != releases[1]:
+            yield subject.changed("P063", f"`{text}` has other releases", *releases, where)
+    for before, after in _in_both(old.versions, new.versions):
+        upgrades = before.expression.text, after.expression.text
+        if upgrades[0] != upgrades[1]:
+            message = f"programs of version {after.version} are upgraded in another way"
+            yield subject.changed("S092", message, *upgrades, after.schema.location)
+
+
+def _releases(form: OldForm) -> str:
+    """When a call was deprecated, and when it will be gone."""
+    since, removal = form.since.text if form.since else "", form.removal.text if form.removal else "never"
+    return f"since {since}, removal {removal}"
+
+
+def _in_both(forms: Iterable[OldForm], others: Iterable[OldForm]) -> Iterator[tuple[OldForm, OldForm]]:
+    known = {_key(form): form for form in others}
+    return ((form, known[_key(form)]) for form in forms if _key(form) in known)
 
 
 def _old_call(op: Op, schema: FunctionSchema) -> str:
@@ -93,8 +121,12 @@ def _old_call(op: Op, schema: FunctionSchema) -> str:
 
 
 def _only_in(forms: Iterable[OldForm], others: Iterable[OldForm]) -> list[OldForm]:
-    known = {(str(form.schema), form.version) for form in others}
-    return [form for form in forms if (str(form.schema), form.version) not in known]
+    known = {_key(form) for form in others}
+    return [form for form in forms if _key(form) not in known]
+
+
+def _key(form: OldForm) -> tuple[str, int]:
+    return str(form.schema), form.version
 
 
 def _call(schema: FunctionSchema) -> str:

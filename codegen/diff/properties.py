@@ -36,6 +36,7 @@ def property_findings(subject: Subject, old_model: Model, new_model: Model) -> I
     yield from _dtypes(subject, old, new)
     yield from _shape(subject, old, new)
     yield from _implementation(subject, old, new, old_model, new_model)
+    yield from _batch(subject, old, new)
     yield from _tags(subject, old, new)
     yield from _texts(subject, old, new)
 
@@ -149,6 +150,12 @@ def _other_name(subject: Subject, backend: str, names: tuple[str | None, str | N
     if names[1] is None:
         return _changed(subject, "B005", f"the {backend} kernel `{names[0]}`, never written, is not planned", *names)
     return _changed(subject, "B004", f"the {backend} kernel `{names[1]}` is planned but not written", *names)
+
+
+def _batch(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    if old.batch != new.batch:
+        rule = f"is `{new.batch}`" if new.batch else "follows from that of the shape"
+        yield _changed(subject, "B013", f"the rule for tensors inside vmap {rule}", old.batch, new.batch)
 
 
 def _unwritten(name: str | None) -> str | None:

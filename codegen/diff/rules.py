@@ -90,11 +90,13 @@ _SCHEMA = (
     _rule("S073", _BREAKING, "out arguments are reordered", "keep their order: it is the order of the results"),
     _rule("S090", _FINE, "a change that `versions` covers, and `deprecated` where callers see it"),
     _rule("S091", _BREAKING, "an old version is no longer known", "keep it in `versions`: saved programs mean it"),
+    _rule("S092", _FINE, "the upgrade of an old version changes: saved programs may compute something else"),
 )
 _PYTHON = (
     _rule("P001", _FINE, "the schema check refuses what Python callers do not see"),
     _rule("P010", _BREAKING, "another kind of value has to be passed", "keep the type, or add an overload"),
     _rule("P011", _BREAKING, "the number of tensors that out= takes changes", "keep the number of out arguments"),
+    _rule("P012", _BREAKING, "an argument has another name in Python", "keep the name in `python_names`"),
     _rule("P020", _BREAKING, "the function is gone", "keep `function` in `variants`"),
     _rule("P021", _FINE, "a function is added"),
     _rule("P022", _BREAKING, "the method is gone", "keep `method` in `variants`"),
@@ -110,6 +112,8 @@ _PYTHON = (
     _rule("P051", _FINE, "the function now takes requires_grad"),
     _rule("P060", _FINE, "a call is deprecated: it works, with a warning"),
     _rule("P061", _BREAKING, "a deprecated call is no longer taken", "keep it until the release announced for that"),
+    _rule("P062", _FINE, "the replacement of a deprecated call changes: it may compute something else"),
+    _rule("P063", _TEXT, "the releases of a deprecation change"),
 )
 _GRADIENT = (
     _rule("D001", _FINE, "an op becomes differentiable"),
@@ -120,6 +124,8 @@ _GRADIENT = (
     _rule("D013", _TEXT, "a formula is written differently"),
     _rule("D014", _BREAKING, "asking for a gradient that was none raises an error", "write non_differentiable"),
     _rule("D015", _FINE, "an argument that raised an error now just has no gradient"),
+    _rule("D016", _BREAKING, "complex tensors no longer have a gradient", "remove `complex: refused`"),
+    _rule("D017", _FINE, "complex tensors now have a gradient"),
     _rule("D020", _FINE, "a forward-mode formula is added"),
     _rule("D021", _BREAKING, "a forward-mode formula is removed", "keep the formula"),
     _rule("D022", _FINE, "a forward-mode formula changes: tangents may differ"),
@@ -166,6 +172,7 @@ _BACKEND = (
     _rule("B010", _BREAKING, "a composite op gets kernels of its own", "keep it composite: it runs everywhere"),
     _rule("B011", _FINE, "an op with kernels becomes composite"),
     _rule("B012", _FINE, "another function is the composite op"),
+    _rule("B013", _FINE, "the rule for tensors inside vmap changes"),
     _rule("B020", _TEXT, "the ACLNN call changes"),
     _rule("B021", _TEXT, "the op moves to another family"),
     _rule("B022", _TEXT, "the reason for a schema of our own changes"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model import Derivative, Formula, Model, OldForm, Op, SavedUse
+from ..places import place_of
 from ..render import render
 from .names import function_name
 from .shown_calls import advice, shown_old_call
@@ -81,10 +82,10 @@ def _entry(model: Model, op: Op) -> Entry:
 
 def _python(model: Model, op: Op) -> str:
     """Where a user finds the op."""
-    base = op.schema.name
+    base, package = op.schema.name, model.project.package
     if op.hidden:
-        return f"reached through `{base}`"
-    places = [f"`{op.python_module or model.project.package}.{base}`"] if op.is_function else []
+        return f"reached through `{place_of(op, package)}`"
+    places = [f"`{place_of(op, package)}`"] if op.is_function else []
     places += [f"`Tensor.{base}`"] if op.is_method else []
     places += [f"operators {', '.join(f'`{operator}`' for operator in op.operators)}"] if op.operators else []
     name = function_name(model, op)

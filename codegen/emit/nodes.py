@@ -48,6 +48,7 @@ class NodeClass:
 
     ``tensors``  the saved tensors and lists of tensors, which the formulas use as local variables
     ``values``   the fields for numbers, shapes and the like
+    ``keepers``  the places of the edges for which tensors are saved, where there are other edges, too
     ``results``  the gradients in the order of the edges
     """
 
@@ -56,6 +57,7 @@ class NodeClass:
     schema: str
     tensors: tuple[str, ...]
     values: tuple[str, ...]
+    keepers: tuple[str, ...]
     parameters: str
     gradients: tuple[Gradient, ...]
     results: tuple[str, ...]
@@ -116,10 +118,19 @@ def _node_class(model: Model, derivative: Derivative) -> NodeClass:
         schema=str(derivative.op.schema),
         tensors=tuple(tensors),
         values=tuple(f'"{use.value.field}"' for use in derivative.saved if use.value.kind in ("value", "metadata")),
+        keepers=_keepers(derivative),
         parameters="*grads" if _has_several_grads(derivative) else "grad",
         gradients=_in_edge_order(derivative, gradients),
         results=tuple(f"*{edge.name}_grad" if edge.type.is_list else f"{edge.name}_grad" for edge in derivative.edges),
     )
+
+
+def _keepers(derivative: Derivative) -> tuple[str, ...]:
+    tensors = [use for use in derivative.saved if use.value.kind in ("input", "output")]
+    needing = {name for use in tensors for name in use.arguments}
+    if not tensors or any(edge.type.is_list for edge in derivative.edges) or len(needing) == len(derivative.edges):
+        return ()
+    return tuple(str(place) for place, edge in enumerate(derivative.edges) if edge.name in needing)
 
 
 def _has_several_grads(derivative: Derivative) -> bool:
@@ -156,9 +167,15 @@ def _gradient(model: Model, derivative: Derivative, formula: Formula) -> Gradien
         targets=targets,
         needed="" if alone else " or ".join(f"node.next_edges[{edges.index(target)}]" for target in targets),
         expression=formula.rewritten(_node_names(model, derivative, formula)) if formula.is_expression else "",
-        refused=f"{derivative.op.schema.base}: {_python_name(derivative, targets[0])}",
+        refused=_refused_name(derivative, targets[0]),
         is_list=len(targets) == 1 and _is_list(derivative, targets[0]),
     )
+
+
+def _refused_name(derivative: Derivative, argument: str) -> str:
+    """What torch calls a derivative that it does not have: a backward pass has no other than that of its `grad`."""
+    base = derivative.op.schema.base
+    return base if argument == "grad" else f"{base}: {_python_name(derivative, argument)}"
 
 
 def _node_names(model: Model, derivative: Derivative, formula: Formula) -> dict[str, str]:

@@ -43,9 +43,8 @@ class OldName:
     def call(self) -> str:
         return f"old_call({self.name}, (), args, kwargs)"
 
-    @property
-    def is_function(self) -> bool:
-        return any(op.is_function and op.python_module is None for op, _ in self.pairs)
+    def is_function_of(self, module: str | None) -> bool:
+        return any(op.is_function and op.python_module == module for op, _ in self.pairs)
 
     @property
     def is_method(self) -> bool:

@@ -95,6 +95,8 @@ def _family(model: Model, family: str) -> str:
 
 def _items(model: Model, family: str) -> Iterator[Item]:
     for op in model.families[family]:
+        if op.is_copied_out:
+            continue
         yield Item(function=function_of(model, op))
         overloads = visible_overloads(model, op.schema.name)
         if op.kind != "out" and overloads and op is overloads[-1]:

@@ -11,6 +11,7 @@ from ..render import header, render
 _PURPOSES = {
     "forward_ad": "Forward-mode derivatives, one function per op.",
     "nodes": "The steps of the backward graph, one class per derivative.",
+    "modules": "The ops of each module that consists of ops.",
     "ops": "The ops: what users call.",
     "stubs": "Kernels that are still to be written, by backend.",
 }

@@ -203,15 +203,24 @@ def _saved_outputs(derivative: Derivative) -> tuple[SavedOutput, ...]:
     return tuple(SavedOutput(name, differentiable.get(name, True)) for name in saved)
 
 
+_INTEGRAL = ("integral", "number_integral")
+
+
 def refused_operands(model: Model, op: Op) -> str | None:
-    """The tensors that an ``out=`` function refuses when they require grad; None when nothing is differentiable."""
+    """What an ``out=`` function refuses, and how it calls itself; None if its formulas say non-differentiable.
+
+    torch has a fallback for ops that it has no formulas of, as for those of integers; it uses their full names.
+    """
     functional = model.ops[op.derived_from] if op.derived_from else op
     derivative = model.derivatives.get(functional.name)
     if derivative is not None:
         operands = derivative.edges
     else:
         operands = functional.schema.tensor_arguments if functional.is_composite else ()
-    if not operands:
+    is_of_integers = derivative is None and functional.dtypes in _INTEGRAL
+    if not operands and not is_of_integers:
         return None
+    has_formulas = derivative.is_implemented if derivative is not None else not is_of_integers
+    name = op.schema.base if has_formulas else f"aten::{op.schema.base}"
     inputs = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in operands]
-    return comma_separated([*inputs, "out" if len(op.schema.out_arguments) == 1 else "*out"])
+    return comma_separated([f'"{name}"', *inputs, "out" if len(op.schema.out_arguments) == 1 else "*out"])

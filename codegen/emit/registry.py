@@ -68,6 +68,7 @@ def _family(model: Model, family: str) -> str:
     )
     package = model.project.generated_package
     imports = {
+        "CopiedOut": "mindtorch.autograd.copied_out",
         "SCHEMAS": f"{package}.schemas",
         "forward_ad": f"{package}.forward_ad import {family} as forward_ad",
         "functions": f"{package}.ops import {family} as functions",
@@ -84,6 +85,9 @@ def _family(model: Model, family: str) -> str:
 
 
 def _row(model: Model, op: Op) -> Row:
+    if op.is_copied_out:
+        function = f"CopiedOut(functions.{function_name(model, root_of(model, op))})"
+        return Row(registered_name(model, op), function, ('"boxed": True',))
     derivative = model.derivative_of(op)
     details = []
     if derivative is not None and has_jvp(derivative) and op.kind != "out":

@@ -102,7 +102,7 @@ def _resolver(name: str, overloads: list[Overload]) -> Resolver:
     if shifted is not None:
         return _shifted_resolver(name, overloads, shifted)
     merged = _Merge(overloads)
-    if _positions_clash(overloads) or not merged.has_tests:
+    if _positions_clash(overloads) or not merged.has_tests or merged.loses_defaults:
         return _matching_resolver(name, overloads)
     return merged.resolver(name)
 
@@ -255,6 +255,13 @@ class _Merge:
         arguments = [argument for overload in self.overloads for argument in overload.op.schema.inputs]
         telling = [a for a in arguments if a.python_name in self.renamed or self._tells_apart(a.python_name)]
         return all(argument.type.is_list or argument.type.base in _TYPE_TESTS for argument in telling)
+
+    @property
+    def loses_defaults(self) -> bool:
+        """Whether an overload has a default that the merged signature cannot have: another requires the argument."""
+        arguments = [argument for overload in self.overloads for argument in overload.positional]
+        hidden = [a for a in arguments if a.default is not None and a.python_name in self.absentable]
+        return any(not self._tells_apart(argument.python_name) for argument in hidden)
 
     def resolver(self, name: str) -> Resolver:
         has_operators = any(serves_operators(overload.op) for overload in self.overloads)

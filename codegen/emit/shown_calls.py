@@ -7,9 +7,8 @@ import ast
 from ..expressions import called_functions, function_of, parse_expression
 from ..keys import TORCH
 from ..model import FunctionSchema, Model, OldForm, Op
+from ..places import place_of
 from .names import comma_separated, root_of
-
-_PLACES = {"": "", "nn": "nn.functional."}
 
 
 def shown_old_call(model: Model, op: Op, form: OldForm) -> str:
@@ -23,7 +22,7 @@ def shown_old_call(model: Model, op: Op, form: OldForm) -> str:
         elif argument.default is None or argument.name in changed:
             by_keyword = by_keyword or argument.kwarg_only or argument.name in changed
             words.append(f"{argument.python_name}=..." if by_keyword else argument.python_name)
-    return f"{_place(model, op)}{form.schema.name}({comma_separated(words)})"
+    return f"{_place(op, form.schema.name)}({comma_separated(words)})"
 
 
 def shown_new_call(model: Model, op: Op, form: OldForm) -> str:
@@ -34,7 +33,7 @@ def shown_new_call(model: Model, op: Op, form: OldForm) -> str:
     for call in called_functions(tree):
         if function_of(call) == root.name:
             _name_changed(call, root, _other_names(model, op, form), optional)
-    return ast.unparse(_Shown(_place(model, op), root.name, op.schema.name).visit(tree))
+    return ast.unparse(_Shown(op, root.name).visit(tree))
 
 
 def advice(model: Model, op: Op, form: OldForm, quote: str = "") -> str:
@@ -45,12 +44,9 @@ def advice(model: Model, op: Op, form: OldForm, quote: str = "") -> str:
     return f"deprecated since {form.since.text}, removed in {form.removal.text}: use {new}"
 
 
-def _place(model: Model, op: Op) -> str:
-    """Where the function is found."""
-    package = "torch" if model.project.is_library else model.project.package
-    if not op.is_function:
-        return f"{package}.Tensor."
-    return f"{package}.{_PLACES.get(op.python_module or '', f'{op.python_module}.')}"
+def _place(op: Op, name: str) -> str:
+    """Where the function of a name is found, or the method."""
+    return place_of(op, op.package, name) if op.is_function else f"{op.package}.Tensor.{name}"
 
 
 def _other_names(model: Model, op: Op, form: OldForm) -> dict[str, str]:
@@ -90,13 +86,13 @@ def _id(node: ast.expr) -> str:
 class _Shown(ast.NodeTransformer):
     """The functions where they are found, and the tensor as x."""
 
-    def __init__(self, place: str, own: str, shown: str) -> None:
-        self._place, self._own, self._shown = place, own, shown
+    def __init__(self, op: Op, own: str) -> None:
+        self._op, self._own = op, own
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         if isinstance(node.func, ast.Name):
-            name = self._shown if node.func.id == self._own else node.func.id
-            node.func = ast.Name(f"{self._place}{name}")
+            name = self._op.schema.name if node.func.id == self._own else node.func.id
+            node.func = ast.Name(_place(self._op, name))
         self.generic_visit(node)
         return node
 

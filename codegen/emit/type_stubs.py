@@ -1,4 +1,4 @@
-"""generated/functions.pyi and generated/tensor_methods.pyi: what type checkers and editors know about the ops."""
+"""generated/functions.pyi, modules/*.pyi and tensor_methods.pyi: what type checkers and editors know about the ops."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..keys import INPLACE_OPERATORS
 from ..model import Argument, FunctionSchema, ListType, Model, OldForm, Op, Type
+from ..places import modules_of_ops, name_in_module
 from ..project import LIBRARY
 from ..render import header, import_lines, literal, render, used_names
 from .conversions import takes_number
@@ -65,8 +66,9 @@ class Group:
 
 
 def emit(model: Model) -> dict[str, str]:
-    functions = [_functions(model, name) for family in model.families for name in function_names(model, family)]
-    files = {"generated/functions.pyi": _file(model, "functions.pyi.jinja", functions)}
+    files = {"generated/functions.pyi": _file(model, "functions.pyi.jinja", _functions(model, None))}
+    for module in modules_of_ops(model):
+        files[f"generated/modules/{module}.pyi"] = _file(model, "functions.pyi.jinja", _functions(model, module))
     if model.project.is_library:
         methods = [group for family in model.families for group in _methods(model, family)]
         files["generated/tensor_methods.pyi"] = _file(model, "tensor_methods.pyi.jinja", methods)
@@ -81,11 +83,17 @@ def _file(model: Model, template: str, groups: list[Group]) -> str:
     return f"{header(project, 'type_stubs', 'ops.yaml')}{imports}\n\n{body}"
 
 
-def _functions(model: Model, name: str) -> Group:
+def _functions(model: Model, module: str | None) -> list[Group]:
+    """The functions of a module, or those at the top level."""
+    names = [name for family in model.families for name in function_names(model, family, module)]
+    return [_function(model, name, name_in_module(name, module)) for name in names]
+
+
+def _function(model: Model, name: str, shown: str) -> Group:
     overloads = [op for op in visible_overloads(model, name) if op.is_function]
     old = [(op, form) for op, form in old_forms(model, name) if op.is_function]
-    stubs = [stub for op in overloads for stub in _stubs(model, op, name, method=False)]
-    return Group((*stubs, *_old_stubs(model, old, method=False)))
+    stubs = [stub for op in overloads for stub in _stubs(model, op, shown, method=False)]
+    return Group((*stubs, *_old_stubs(model, old, shown, method=False)))
 
 
 def _methods(model: Model, family: str) -> Iterator[Group]:
@@ -94,11 +102,11 @@ def _methods(model: Model, family: str) -> Iterator[Group]:
         if methods:
             old = [(op, form) for op, form in old_forms(model, name) if op.is_method]
             stubs = [stub for op in methods for stub in _stubs(model, op, name, method=True)]
-            yield Group((*stubs, *_old_stubs(model, old, method=True)))
+            yield Group((*stubs, *_old_stubs(model, old, name, method=True)))
         yield from (_operator(op, operator) for op in overloads for operator in op.operators)
     for old_name in old_names(model, family):
         if old_name.is_method:
-            yield Group(tuple(_old_stubs(model, old_name.pairs, method=True)))
+            yield Group(tuple(_old_stubs(model, old_name.pairs, old_name.name, method=True)))
 
 
 def _operator(op: Op, operator: str) -> Group:
@@ -117,11 +125,11 @@ def _stubs(model: Model, op: Op, name: str, *, method: bool) -> Iterator[Stub]:
         yield Stub(name, _parameters(model, op, method, variadic=True), _result(op))
 
 
-def _old_stubs(model: Model, pairs: Iterable[tuple[Op, OldForm]], *, method: bool) -> Iterator[Stub]:
+def _old_stubs(model: Model, pairs: Iterable[tuple[Op, OldForm]], name: str, *, method: bool) -> Iterator[Stub]:
     """The deprecated forms of a call."""
     for op, form in pairs:
         parameters = _parameters(model, op, method, variadic=False, schema=form.schema)
-        yield Stub(form.schema.name, parameters, _result(op), literal(advice(model, op, form)))
+        yield Stub(name, parameters, _result(op), literal(advice(model, op, form)))
 
 
 def _parameters(model: Model, op: Op, method: bool, *, variadic: bool, schema: FunctionSchema | None = None) -> str:

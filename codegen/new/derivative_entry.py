@@ -15,25 +15,46 @@ NO_GRADIENT = "non_differentiable"
 
 def derivative_lines(draft: Draft, model: Model) -> list[Line]:
     """The lines of the entry; none for an op that has no derivative of its own."""
-    schema = draft.schema
-    formulas = list(_backward(draft, model))
-    if not _is_differentiable(draft, model) or all(line.value == NO_GRADIENT for line in formulas):
+    if why_none(draft, model):
         return []
+    schema, formulas = draft.schema, _backward(draft, model)
     outputs = _differentiable_outputs(draft, model)
     names = [name for name, has in zip(schema.result_names, outputs) if has]
     forward = [Line(name, TO_WRITE, "the forward-mode rule") for name in names]
     return [Line("name", scalar(str(schema))), *formulas, *forward, *_differentiability(draft, outputs)]
 
 
-def _is_differentiable(draft: Draft, model: Model) -> bool:
-    """Composite ops are differentiated through their parts; others as in PyTorch, or as their relative."""
+def why_none(draft: Draft, model: Model) -> str:
+    """Why an op has no derivative of its own; empty for one that has."""
     schema = draft.schema
-    if draft.is_composite or not schema.tensor_arguments or not any(each.type.holds_tensors for each in schema.returns):
-        return False
-    if draft.wanted.function is not None:
-        return draft.wanted.derivative is not None and any(_differentiable_outputs(draft, model))
+    if draft.is_composite:
+        return "the ops that it is written in are differentiated"
+    if not schema.tensor_arguments:
+        return "it takes no tensors"
+    if not any(each.type.holds_tensors for each in schema.returns):
+        return "it returns no tensors"
+    if all(line.value == NO_GRADIENT for line in _backward(draft, model)):
+        return (
+            "none of its tensors has a gradient in PyTorch"
+            if draft.wanted.derivative
+            else "such arguments have no gradient"
+        )
+    return _why_none_in_torch(draft, model) if draft.wanted.function else _why_none_as_relative(draft, model)
+
+
+def _why_none_in_torch(draft: Draft, model: Model) -> str:
+    """Nothing is known of an op that PyTorch, but not mindtorch, writes in others: it may well be differentiable."""
+    function, derivative = draft.wanted.function, draft.wanted.derivative
+    if derivative is None:
+        return "" if function and function.is_composite else "PyTorch has no derivative of it"
+    return "" if any(_differentiable_outputs(draft, model)) else "its outputs have no gradient in PyTorch"
+
+
+def _why_none_as_relative(draft: Draft, model: Model) -> str:
     relative = draft.relative_op
-    return relative is None or relative.is_composite or relative.name in model.derivatives
+    if relative is None or relative.is_composite or relative.name in model.derivatives:
+        return ""
+    return f"{relative.name}, the op that is most like it, has none; if this one has, write it"
 
 
 def _differentiable_outputs(draft: Draft, model: Model) -> tuple[bool, ...]:

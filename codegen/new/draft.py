@@ -89,7 +89,7 @@ def _profile(wanted: Wanted, request: Request) -> Profile:
     if function is None:
         return Profile(wanted.schema, is_composite=None if request.composite else False, is_sparse=is_sparse)
     is_composite = _is_composite(wanted, request)
-    is_differentiable = is_composite or derivative is not None and all(derivative.outputs[:1])
+    is_differentiable = function.is_composite or derivative is not None and all(derivative.outputs[:1])
     tags, module = frozenset(function.tags), function.python_module
     return Profile(wanted.schema, tags, module, is_composite, is_differentiable, is_sparse)
 

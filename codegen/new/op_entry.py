@@ -12,6 +12,7 @@ from ..keys import DTYPES, OP_KEYS, TAGS
 from ..model import FunctionSchema, Op
 from ..variants import inplace_schema, out_schema
 from .draft import Draft
+from .torch_dtypes import dtype_word
 
 _TENSOR_OPTIONS = ("dtype", "layout", "device", "pin_memory")
 _MODULES = next(key.values for key in OP_KEYS if key.name == "python_module")
@@ -164,8 +165,7 @@ def _rules(draft: Draft) -> Iterator[Line]:
         numbers = [name for name in rules.numbers if (found := schema.argument(name)) and found.type.is_tensor]
         if numbers:
             yield Line("numbers", ", ".join(numbers), like(rules))
-        if rules.dtypes != DTYPES[0]:
-            yield Line("dtypes", rules.dtypes, like(rules))
+    yield from _dtypes(draft)
     if draft.is_composite:
         return
     yield from _view(schema)
@@ -174,6 +174,14 @@ def _rules(draft: Draft) -> Iterator[Line]:
     for key, value in (("promotion", rules.promotion), ("shape", rules.shape)):
         if value is not None:
             yield Line(key, value, like(rules))
+
+
+def _dtypes(draft: Draft) -> Iterator[Line]:
+    """Those that PyTorch takes, if it could be asked; otherwise those of the relative."""
+    taken, rules = draft.wanted.dtypes, draft.relative_of_rules
+    word, reason = dtype_word(taken) if taken else (rules.dtypes, like(rules)) if rules else (DTYPES[0], "")
+    if word != DTYPES[0]:
+        yield Line("dtypes", word, reason)
 
 
 def _view(schema: FunctionSchema) -> Iterator[Line]:

@@ -8,23 +8,28 @@ from pathlib import Path
 from ..errors import Problems
 from ..load import load
 from ..model import Derivative, Model, Op
-from .derivative_entry import derivative_lines
+from .derivative_entry import derivative_lines, why_none
 from .draft import Draft, Request, make_draft
 from .edits import add_composite, add_derivative, add_op, add_samples
 from .files import Files
 from .op_entry import Line, op_lines
+from .torch_dtypes import Ask
 from .torch_facts import TorchFacts, find_names
 from .wanted import START, Wanted, read_wanted
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """One new op: the lines of its entries, and the file with the sample generator that is to be written, if any."""
+    """One new op: the lines of its entries, and the file with the sample generator that is to be written, if any.
+
+    ``why_no_derivative`` is empty for an op that has an entry in derivatives.yaml.
+    """
 
     draft: Draft
     op_lines: tuple[Line, ...]
     derivative_lines: tuple[Line, ...]
     samples_file: str | None
+    why_no_derivative: str
 
     @property
     def name(self) -> str:
@@ -47,8 +52,8 @@ class Plan:
         return self.model.derivatives.get(added.name)
 
 
-def make_plan(root: Path, request: Request, facts: TorchFacts | None) -> Plan:
-    """Everything that the request leads to; raises InvalidInput."""
+def make_plan(root: Path, request: Request, facts: TorchFacts | None, ask: Ask = lambda schema: None) -> Plan:
+    """Everything that the request leads to; raises InvalidInput. ``ask`` finds the dtypes that PyTorch's op takes."""
     model = load(root)
     files = Files(root)
     problems = Problems()
@@ -61,6 +66,7 @@ def make_plan(root: Path, request: Request, facts: TorchFacts | None) -> Plan:
     _check_new(new, listed, model, problems)
     added = []
     for each in new:
+        each = replace(each, dtypes=ask(each.schema)) if each.function else each
         added.append(_add(files, make_draft(each, request, model, problems), model))
         model = load(root, files.changed)
     return Plan(files, tuple(added), tuple(listed), model)
@@ -95,4 +101,4 @@ def _add(files: Files, draft: Draft, model: Model) -> Added:
     add_op(files, lines, draft, model)
     if derivative:
         add_derivative(files, derivative, draft, model)
-    return Added(draft, tuple(lines), tuple(derivative), samples_file)
+    return Added(draft, tuple(lines), tuple(derivative), samples_file, why_none(draft, model))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 from ..model import FunctionSchema, Model, Op
 
@@ -86,7 +87,7 @@ def profile_of(op: Op, model: Model) -> Profile:
 
 
 def _score(new: Profile, listed: Profile, hidden: bool) -> float:
-    """How alike two ops are. Types count most, then what the name and PyTorch's tags tell.
+    """How alike two ops are. Types and names count most, then what PyTorch's tags tell.
 
     Ops with a Python operator, and those that are only methods, are unlike most: they come last among equals.
     """
@@ -94,7 +95,7 @@ def _score(new: Profile, listed: Profile, hidden: bool) -> float:
         4 * (new.results == listed.results)
         + 4 * _ratio(new.types, listed.types)
         + 2 * _ratio(new.names, listed.names)
-        + 2 * _likeness(new.schema.base, listed.schema.base)
+        + 4 * _likeness(new.schema.base, listed.schema.base)
         + 1 * (new.schema.overload == listed.schema.overload)
         + 3 * len(new.words & listed.words & _TELLING)
         + 4 * (new.schema.kind == listed.schema.kind)
@@ -109,11 +110,10 @@ def _score(new: Profile, listed: Profile, hidden: bool) -> float:
 
 
 def _likeness(left: str, right: str) -> float:
-    """How alike two names are; one that ends the other says what kind of op it is: `median` in `nanmedian`."""
-    shorter, longer = sorted((left.strip("_"), right.strip("_")), key=len)
-    if len(shorter) >= _SHORTEST_STEM and longer.endswith(shorter):
-        return 1.0
-    return _ratio(left, right)
+    """How alike two names are; a common end says what kind of op it is: `nanmedian`, `median`; `pdist`, `cdist`."""
+    ends = zip(reversed(left.strip("_")), reversed(right.strip("_")))
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    return 1.0 if shared >= _SHORTEST_STEM else _ratio(left, right)
 
 
 def _ratio(left: str | list[str], right: str | list[str]) -> float:

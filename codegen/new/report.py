@@ -40,6 +40,8 @@ def _part(plan: Plan, added: Added) -> Iterator[str]:
     yield from _entry(op.location, added.op_lines)
     if derivative is not None:
         yield from _entry(derivative.location, added.derivative_lines)
+    else:
+        yield f"no entry in {plan.model.project.derivatives}: {added.why_no_derivative}"
     yield "to do:"
     yield from (f"  {task}" for task in _tasks(plan, added, op))
 
@@ -53,6 +55,7 @@ def _entry(place: Location, lines: Sequence[Line]) -> Iterator[str]:
 
 def _tasks(plan: Plan, added: Added, op: Op) -> Iterator[str]:
     yield from _functions(plan, op)
+    yield from _parts(plan, added)
     if added.samples_file is not None:
         yield f"{added.samples_file}: the generator of test inputs '{op.samples}'"
     formulas = [line.key for line in added.derivative_lines if line.value == TO_WRITE]
@@ -61,6 +64,14 @@ def _tasks(plan: Plan, added: Added, op: Op) -> Iterator[str]:
         names = ", ".join(formulas)
         yield f"{derivative.location.file}: the formulas of {names} ({NO_GRADIENT} where there is none)"
     yield f"{op.location.file}: check the lines that are guesses"
+
+
+def _parts(plan: Plan, added: Added) -> Iterator[str]:
+    """The ops that PyTorch's composite function calls, if they are not listed."""
+    missing = [name for name in added.draft.wanted.parts if name not in plan.model.groups]
+    if added.draft.is_composite and missing:
+        words = ", ".join(missing)
+        yield f"PyTorch's function calls {words}: add that first, or give this op kernels and formulas (--no-composite)"
 
 
 def _functions(plan: Plan, op: Op) -> Iterator[str]:

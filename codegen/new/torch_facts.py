@@ -1,4 +1,4 @@
-"""What PyTorch says about an op, read from the YAML files that its wheel carries. PyTorch itself is never imported.
+"""What PyTorch says about an op, read from the YAML files that its wheel carries. PyTorch itself is not imported.
 
 Where it is not installed, the list of its schemas' names in this repository tells which variants an op has.
 """

@@ -25,6 +25,7 @@ class Wanted:
     """An op to add, with the variants and the facts that PyTorch has; ``function`` is None without PyTorch's help.
 
     ``names`` are those of PyTorch's schemas, if a list of them is at hand: then at least its variants are known.
+    ``parts`` are ops that PyTorch has for the sake of this one: ``_pdist_forward``. ``dtypes`` are those that it takes.
     """
 
     schema: FunctionSchema
@@ -33,6 +34,8 @@ class Wanted:
     function: TorchFunction | None = None
     derivative: TorchDerivative | None = None
     names: frozenset[str] = frozenset()
+    parts: tuple[str, ...] = ()
+    dtypes: frozenset[str] | None = None
 
     @property
     def is_of_pytorch(self) -> bool:
@@ -103,7 +106,15 @@ def _grouped(functions: tuple[TorchFunction, ...], facts: TorchFacts) -> Iterato
         others = [other for _, other in read if other is not schema and _inputs(other) == _inputs(schema)]
         variants = {other.kind: other for other in others if schema.kind == "functional"}
         derivative = facts.derivatives.get(str(schema))
-        yield Wanted(schema, variants.get("inplace"), variants.get("out"), function, derivative)
+        parts = tuple(_parts(schema.base, facts))
+        yield Wanted(schema, variants.get("inplace"), variants.get("out"), function, derivative, parts=parts)
+
+
+def _parts(base: str, facts: TorchFacts) -> Iterator[str]:
+    """The private ops that are called like an op; what only backward passes call is none of its parts."""
+    for name in facts.functions:
+        if (name == f"_{base}" or name.startswith(f"_{base}_")) and not name.endswith("backward"):
+            yield name
 
 
 def _parsed(text: str) -> FunctionSchema | None:

@@ -11,6 +11,7 @@ _SUM_DEPRECATED = _DEPRECATED.format(_SUM.replace("sum.dim", "sum"), _CALL)
 _RENAMED = ("sum.dim(Tensor self, int[1] dim", "sum.dim(Tensor self, int[1] axis")
 _TWICE = "exp(Tensor self, int times) -> Tensor"
 _EXP_DEPRECATED = _DEPRECATED.format(_TWICE, "exp(self)")
+_EXP_VERSIONS = f"  versions:\n    - {{version: 1, func: '{_TWICE}', upgrade: exp(self)}}\n"
 
 
 def _renamed(*entries: str) -> tuple[tuple[str, str], ...]:
@@ -107,6 +108,27 @@ HISTORY_CASES = (
         "exp",
         "version 1 is no longer known",
         caller="a program that was saved with version 1 of `exp` cannot be run",
-        old_edits=((EXP, EXP + f"  versions:\n    - {{version: 1, func: '{_TWICE}', upgrade: exp(self)}}\n"),),
+        old_edits=((EXP, EXP + _EXP_VERSIONS),),
+    ),
+    DiffCase(
+        "P062",
+        "exp",
+        "`exp(Tensor self, int times)` is replaced by another call",
+        edits=((EXP, EXP + _EXP_DEPRECATED.replace("'exp(self)'", "exp(self * times)")),),
+        old_edits=((EXP, EXP + _EXP_DEPRECATED),),
+    ),
+    DiffCase(
+        "P063",
+        "exp",
+        "`exp(Tensor self, int times)` has other releases",
+        edits=((EXP, EXP + _EXP_DEPRECATED.replace("0.4.0", "0.5.0")),),
+        old_edits=((EXP, EXP + _EXP_DEPRECATED),),
+    ),
+    DiffCase(
+        "S092",
+        "exp",
+        "programs of version 1 are upgraded in another way",
+        edits=((EXP, EXP + _EXP_VERSIONS.replace("exp(self)", "exp(self * times)")),),
+        old_edits=((EXP, EXP + _EXP_VERSIONS),),
     ),
 )

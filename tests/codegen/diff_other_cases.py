@@ -37,6 +37,13 @@ OTHER_CASES = (
         reported=("top.out P011 S070",),
     ),
     DiffCase(
+        "P012",
+        "sum.dim",
+        "argument `dim` is called `axis` in Python, it was `dim`",
+        caller="`x.sum(dim=0)` by keyword stops working",
+        edits=(("  dtypes: number_real\n", "  python_names: {dim: axis}\n  dtypes: number_real\n"),),
+    ),
+    DiffCase(
         "P020",
         "exp",
         "the function `torch.exp` is gone",
@@ -483,6 +490,32 @@ OTHER_CASES = (
         edits=(("tags: core, pointwise", "tags: pointwise"),),
     ),
     DiffCase("G002", "exp", "the tag `core` is gained", edits=((EXP, EXP + "  tags: core\n"),)),
+    DiffCase(
+        "B013",
+        "exp",
+        "the rule for tensors inside vmap is `rows`",
+        edits=((EXP, EXP + "  batch: rows\n"),),
+    ),
+    DiffCase(
+        "B013",
+        "exp",
+        "the rule for tensors inside vmap follows from that of the shape",
+        old_edits=((EXP, EXP + "  batch: rows\n"),),
+        note="no longer named",
+    ),
+    DiffCase(
+        "D016",
+        "mul.Tensor",
+        "complex tensors have no gradient",
+        caller="`x.mul(other)` of a complex `x` that requires grad raises an error",
+        edits=(("  self: grad * other\n", "  complex: refused\n  self: grad * other\n"),),
+    ),
+    DiffCase(
+        "D017",
+        "mul.Tensor",
+        "complex tensors have a gradient",
+        old_edits=(("  self: grad * other\n", "  complex: refused\n  self: grad * other\n"),),
+    ),
     DiffCase("G003", "mul.Tensor", "the tag `pointwise` is lost", edits=(("tags: core, pointwise", "tags: core"),)),
     DiffCase("G004", "exp", "the tag `pointwise` is gained", edits=((EXP, EXP + "  tags: pointwise\n"),)),
     DiffCase(

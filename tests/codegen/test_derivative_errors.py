@@ -311,7 +311,7 @@ CASES = (
           result: non_differentiable
         """,
         "derivatives.yaml:4:11: error[E065] 'non_differentiable' is no forward formula",
-        "a forward formula is an expression or one of: auto_element_wise, auto_linear, not_implemented",
+        "a forward formula is an expression or one of: auto_element_wise, auto_linear, not_implemented, refused",
     ),
     Case(
         "forward keyword in backward",
@@ -321,7 +321,7 @@ CASES = (
           other: grad
         """,
         "derivatives.yaml:2:9: error[E065] 'auto_linear' is no backward formula",
-        "a backward formula is an expression or one of: non_differentiable, not_implemented",
+        "a backward formula is an expression or one of: non_differentiable, not_implemented, refused",
     ),
 )
 

@@ -167,7 +167,7 @@ def test_a_run_that_changes_nothing_is_quick():
     subprocess.run(command, cwd=ROOT, capture_output=True)
     after = os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
-    assert spent < 4  # 1.5 s of processor time when idle
+    assert spent < 8  # 2.5 s of processor time when idle
 
 
 def test_missing_packages_are_installed_by_make_in_a_checkout(monkeypatch):

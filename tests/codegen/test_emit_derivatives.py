@@ -314,6 +314,8 @@ def test_not_implemented_for_one_argument(tmp_path):
 
             saved = ("other",)
 
+            keepers = (0,)
+
             def apply(node, grad):
                 (other,) = node.unpack()
                 if grad is None:

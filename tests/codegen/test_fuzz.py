@@ -163,7 +163,9 @@ def description(name: str, model: Model) -> tuple[object, ...]:
     sources = (
         [(each.targets, each.source) for each in (*derivative.backward, *derivative.forward)] if derivative else []
     )
-    parts = (derivative.node, derivative.output_differentiability, derivative.when) if derivative else ()
+    parts = ()
+    if derivative:
+        parts = (derivative.node, derivative.output_differentiability, derivative.when, derivative.refuses_complex)
     slots = (getattr(op, slot) for slot in op.__slots__ if slot not in ("location", "schema"))
     return (str(op.schema), *map(repr, slots), repr(sources), repr(parts))
 

@@ -167,7 +167,7 @@ def test_unknown_composite_function(tmp_path):
     write_project(tmp_path, ADD_COMPOSITE, "[]", mindtorch__composite__pointwise="def ad(input, other): ...\n")
     (found,) = diagnostics(tmp_path)
     assert str(found).splitlines()[0] == "ops.yaml:3:14: error[E036] unknown composite function 'add'"
-    assert found.hint == "did you mean 'ad'?"
+    assert found.hint == "did you mean 'ad'? otherwise define it in mindtorch/composite/pointwise.py"
 
 
 def test_unknown_meta_kernel(tmp_path):
@@ -219,11 +219,11 @@ RULES = {
     [
         ("mindtorch__backends__meta__rules", "ops.yaml:5:10: error[E036] unknown shape rule 'broadcast'", "broadcst"),
         ("mindtorch__promotion", "ops.yaml:4:14: error[E036] unknown promotion rule 'default'", "defaults"),
-        ("tests__samples", "ops.yaml:6:12: error[E036] unknown samples rule 'binary'", "binry"),
+        ("tests__samples", "ops.yaml:6:12: error[E036] unknown generator of samples 'binary'", "binry"),
     ],
 )
 def test_unknown_rule(tmp_path, file, error, hint):
     write_project(tmp_path, ADD, "[]", **{file: RULES[file]})
     (found,) = diagnostics(tmp_path)
     assert str(found).splitlines()[0] == error
-    assert found.hint == f"did you mean '{hint}'?"
+    assert found.hint == f"did you mean '{hint}'? otherwise define it in {file.replace('__', '/')}.py"

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
 import mindtorch as torch
-from mindtorch import Tensor
+from mindtorch import Tensor, fft, linalg, special
 
 x = torch.zeros(2, 3)
 reveal_type(x)
@@ -22,6 +22,9 @@ reveal_type(x.reshape(3, 2).exp().mean())
 reveal_type(x * 2 + x)
 reveal_type(2 - x)
 reveal_type(x == x)
+reveal_type(linalg.inv(x, out=None))
+reveal_type(special.psi(special.entr(x)))
+reveal_type(fft.fft(x, norm="ortho"))
 reveal_type(x.unbind(0))
 x.backward()
 x.sum(dimension=1)
@@ -53,6 +56,6 @@ def test_the_types_of_functions_methods_and_operators(installed, tmp_path):
     )
     lines = [line.partition(": ")[2] for line in run.stdout.splitlines()]
     tensor = 'note: Revealed type is "mindtorch.tensor.Tensor"'
-    assert lines[:8] == [tensor] * 8
-    assert lines[8] == 'note: Revealed type is "tuple[mindtorch.tensor.Tensor, ...]"'
-    assert lines[9].startswith('error: Unexpected keyword argument "dimension" for overloaded function "sum"')
+    assert lines[:11] == [tensor] * 11
+    assert lines[11] == 'note: Revealed type is "tuple[mindtorch.tensor.Tensor, ...]"'
+    assert lines[12].startswith('error: Unexpected keyword argument "dimension" for overloaded function "sum"')

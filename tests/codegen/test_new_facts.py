@@ -1,0 +1,113 @@
+"""``python -m codegen new``: what it says about derivatives and dtypes, and what it knows of that from PyTorch."""
+
+import pytest
+
+from codegen.model import Location
+from codegen.new.draft import Request
+from codegen.new.plan import make_plan
+from codegen.new.report import report
+from codegen.new.torch_dtypes import accepted_dtypes, dtype_word
+from codegen.new.torch_facts import TorchDerivative, find_facts
+from codegen.schema import parse_schema
+from codegen.yaml_source import Scalar
+from tests.codegen.new_project import HYPOT, entry, facts_of, function, plan, write_small_project
+
+
+@pytest.fixture
+def project(tmp_path):
+    return write_small_project(tmp_path)
+
+
+# An op without an entry in derivatives.yaml, with what is known of it, and the reason that the report gives.
+NO_DERIVATIVES = {
+    "PyTorch has none": ("hypot", facts_of(*HYPOT), {}, "PyTorch has no derivative of it"),
+    "composite": ("halve(Tensor self) -> Tensor", None, {"composite": True}, "the ops that it is written in are diff"),
+    "no tensors": ("ramp(SymInt n) -> Tensor", None, {"family": "factory"}, "it takes no tensors"),
+    "no results": ("tell(Tensor self) -> int", None, {}, "it returns no tensors"),
+    "no gradients": (
+        "hypot",
+        facts_of(*HYPOT, derivatives={HYPOT[0].schema: TorchDerivative((), ())}),
+        {},
+        "none of its tensors has a gradient in PyTorch",
+    ),
+    "no differentiable outputs": (
+        "hypot",
+        facts_of(*HYPOT, derivatives={HYPOT[0].schema: TorchDerivative(("self",), (False,))}),
+        {},
+        "its outputs have no gradient in PyTorch",
+    ),
+    "as its relative": (
+        "exponential(Tensor self) -> Tensor",
+        None,
+        {"after": "exp"},
+        "exp, the op that is most like it, has none; if this one has, write it",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_DERIVATIVES)
+def test_the_report_says_why_there_is_no_derivative(name, project):
+    text, facts, options, reason = NO_DERIVATIVES[name]
+    found = plan(project, text, facts, **options)
+    assert entry(found, "derivatives.yaml") == []
+    assert f"\nno entry in derivatives.yaml: {reason}" in report(found)
+
+
+def test_a_composite_op_of_pytorch_with_kernels_is_differentiable(project):
+    facts = facts_of(function("hypot(Tensor self, Tensor other) -> Tensor", composite=True))
+    assert "  self: not_implemented" in entry(plan(project, "hypot", facts, composite=False), "derivatives.yaml")
+
+
+def test_the_parts_of_a_composite_op_that_are_missing(project):
+    parts = ("_twice_forward", "_twice_backward", "_exp")
+    facts = facts_of(
+        function("twice(Tensor self) -> Tensor", composite=True),
+        *(function(f"{name}(Tensor self) -> Tensor") for name in parts),
+    )
+    text = report(plan(project, "twice", facts))
+    assert "  PyTorch's function calls _twice_forward: add that first, or give this op kernels" in text
+    assert "PyTorch's function calls" not in report(plan(project, "twice", facts, composite=False))
+
+
+# ---- dtypes ----
+
+
+def test_dtypes_are_those_that_pytorch_takes(project):
+    asked = []
+
+    def ask(schema):
+        asked.append(schema.full_name)
+        return frozenset(("float32", "float64"))
+
+    facts = facts_of(*HYPOT)
+    assert "  dtypes: wide_float" in entry(make_plan(project, Request("hypot"), facts, ask))
+    assert "  dtypes: real" in entry(make_plan(project, Request("hypot"), facts, lambda schema: None))
+    make_plan(project, Request("twice(Tensor self) -> Tensor"), facts, ask)
+    assert asked == ["hypot"]  # PyTorch knows nothing of the other one
+
+
+@pytest.mark.parametrize(
+    ("accepted", "word", "reason"),
+    [
+        ("float32 float64", "wide_float", "what PyTorch takes"),
+        ("bool uint8 int8 int16 int32 int64", "integral", "what PyTorch takes"),
+        ("int8 float32 float64", "wide_float", "check it: PyTorch takes int8, too"),
+        ("bfloat16 float32 float64 complex64 complex128", "float_complex", "check it: PyTorch does not take float16"),
+    ],
+)
+def test_the_word_for_dtypes(accepted, word, reason):
+    assert dtype_word(frozenset(accepted.split())) == (word, reason)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ("pdist(Tensor self, float p=2) -> Tensor", {"float32", "float64"}),
+        ("complex(Tensor real, Tensor imag) -> Tensor", {"float16", "float32", "float64"}),
+        ("no_such_op(Tensor self) -> Tensor", None),
+    ],
+)
+def test_the_installed_pytorch_is_asked(schema, expected):
+    if find_facts() is None:
+        pytest.skip("PyTorch is not installed")
+    assert accepted_dtypes(parse_schema(Scalar(schema, Location("a test", 1, 1)))) == expected
