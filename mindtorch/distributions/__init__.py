@@ -1,0 +1,129 @@
+"""Probability distributions: samples, densities and divergences, with gradients of their parameters."""
+
+from mindtorch.distributions import constraints, kl_different, kl_same, transforms  # noqa: F401
+from mindtorch.distributions.bernoulli import Bernoulli
+from mindtorch.distributions.beta import Beta
+from mindtorch.distributions.binomial import Binomial
+from mindtorch.distributions.categorical import Categorical
+from mindtorch.distributions.cauchy import Cauchy
+from mindtorch.distributions.chi2 import Chi2
+from mindtorch.distributions.constraint_registry import biject_to, transform_to
+from mindtorch.distributions.dirichlet import Dirichlet
+from mindtorch.distributions.distribution import Distribution
+from mindtorch.distributions.exp_family import ExponentialFamily
+from mindtorch.distributions.exponential import Exponential
+from mindtorch.distributions.fishersnedecor import FisherSnedecor
+from mindtorch.distributions.gamma import Gamma
+from mindtorch.distributions.geometric import Geometric
+from mindtorch.distributions.gumbel import Gumbel
+from mindtorch.distributions.half_cauchy import HalfCauchy
+from mindtorch.distributions.half_normal import HalfNormal
+from mindtorch.distributions.independent import Independent
+from mindtorch.distributions.inverse_gamma import InverseGamma
+from mindtorch.distributions.kl import kl_divergence, register_kl
+from mindtorch.distributions.kumaraswamy import Kumaraswamy
+from mindtorch.distributions.laplace import Laplace
+from mindtorch.distributions.log_normal import LogNormal
+from mindtorch.distributions.logistic_normal import LogisticNormal
+from mindtorch.distributions.mixture_same_family import MixtureSameFamily
+from mindtorch.distributions.multinomial import Multinomial
+from mindtorch.distributions.multivariate_normal import MultivariateNormal
+from mindtorch.distributions.negative_binomial import NegativeBinomial
+from mindtorch.distributions.normal import Normal
+from mindtorch.distributions.one_hot_categorical import OneHotCategorical, OneHotCategoricalStraightThrough
+from mindtorch.distributions.pareto import Pareto
+from mindtorch.distributions.poisson import Poisson
+from mindtorch.distributions.relaxed_bernoulli import RelaxedBernoulli
+from mindtorch.distributions.relaxed_categorical import RelaxedOneHotCategorical
+from mindtorch.distributions.studentT import StudentT
+from mindtorch.distributions.transformed_distribution import TransformedDistribution
+from mindtorch.distributions.transforms import (
+    AbsTransform,
+    AffineTransform,
+    CatTransform,
+    ComposeTransform,
+    CorrCholeskyTransform,
+    CumulativeDistributionTransform,
+    ExpTransform,
+    IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    PowerTransform,
+    ReshapeTransform,
+    SigmoidTransform,
+    SoftmaxTransform,
+    SoftplusTransform,
+    StackTransform,
+    StickBreakingTransform,
+    TanhTransform,
+    Transform,
+    identity_transform,
+)
+from mindtorch.distributions.uniform import Uniform
+from mindtorch.distributions.weibull import Weibull
+
+__all__ = [
+    "AbsTransform",
+    "AffineTransform",
+    "Bernoulli",
+    "Beta",
+    "Binomial",
+    "CatTransform",
+    "Categorical",
+    "Cauchy",
+    "Chi2",
+    "ComposeTransform",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
+    "Dirichlet",
+    "Distribution",
+    "ExpTransform",
+    "Exponential",
+    "ExponentialFamily",
+    "FisherSnedecor",
+    "Gamma",
+    "Geometric",
+    "Gumbel",
+    "HalfCauchy",
+    "HalfNormal",
+    "Independent",
+    "IndependentTransform",
+    "InverseGamma",
+    "Kumaraswamy",
+    "Laplace",
+    "LogNormal",
+    "LogisticNormal",
+    "LowerCholeskyTransform",
+    "MixtureSameFamily",
+    "Multinomial",
+    "MultivariateNormal",
+    "NegativeBinomial",
+    "Normal",
+    "OneHotCategorical",
+    "OneHotCategoricalStraightThrough",
+    "Pareto",
+    "Poisson",
+    "PositiveDefiniteTransform",
+    "PowerTransform",
+    "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
+    "ReshapeTransform",
+    "SigmoidTransform",
+    "SoftmaxTransform",
+    "SoftplusTransform",
+    "StackTransform",
+    "StickBreakingTransform",
+    "StudentT",
+    "TanhTransform",
+    "Transform",
+    "TransformedDistribution",
+    "Uniform",
+    "Weibull",
+    "biject_to",
+    "constraints",
+    "identity_transform",
+    "kl_divergence",
+    "register_kl",
+    "transform_to",
+    "transforms",
+]
