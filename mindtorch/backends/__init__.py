@@ -1,1 +1,5 @@
-"""The backends: sets of kernels, each over an array class of its own."""
+"""The backends: sets of kernels, each over an array class of its own. Some names are of what torch has beside them."""
+
+from mindtorch.backends import cuda as cuda
+from mindtorch.backends import cudnn as cudnn
+from mindtorch.backends import mps as mps

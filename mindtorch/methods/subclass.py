@@ -22,7 +22,7 @@ class SubclassMethods:
     @classmethod
     def __init_subclass__(cls, **options: Any) -> None:
         super(Tensor, cls).__init_subclass__(**options)
-        if takes_over(cls):
+        if takes_over(cls) and not getattr(cls, "counts_its_objects", False):
             begin()
             state.count_interceptor(1)
         if torch_dispatch.takes_over(cls):

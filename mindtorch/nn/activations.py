@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float64
 from mindtorch.tensor import Tensor
 
 # The constants for which mean 0 and variance 1 stay as they are from layer to layer.
@@ -17,12 +16,13 @@ def _into(input: Tensor, result: Tensor, inplace: bool) -> Tensor:
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """input where it is positive, alpha * (exp(input) - 1) elsewhere."""
-    return _into(input, ops.elu(input, alpha), inplace)
+    return ops.elu_(input, alpha) if inplace else ops.elu(input, alpha)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """elu with the constants that keep mean 0 and variance 1."""
-    return _into(input, ops.elu(input, _SELU_ALPHA, _SELU_SCALE), inplace)
+    elu_of = ops.elu_ if inplace else ops.elu
+    return elu_of(input, _SELU_ALPHA, _SELU_SCALE)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -34,17 +34,17 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input))."""
-    return _into(input, ops.mish(input), inplace)
+    return ops.mish_(input) if inplace else ops.mish(input)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """input / 6 + 0.5, limited to the range from 0 to 1."""
-    return _into(input, (input + 3).clamp(0, 6) / 6, inplace)
+    return _into(input, ops.hardtanh(input + 3, 0, 6) / 6, inplace)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * hardsigmoid(input)."""
-    return _into(input, ops.hardswish(input), inplace)
+    return ops.hardswish_(input) if inplace else ops.hardswish(input)
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -76,8 +76,7 @@ def logsigmoid(input: Tensor) -> Tensor:
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """input where it is larger than threshold, value elsewhere."""
-    low = input.detach() <= threshold
-    return input.masked_fill_(low, value) if inplace else ops.where(low, value, input)
+    return ops.threshold_(input, threshold, value) if inplace else ops.threshold(input, threshold, value)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -121,23 +120,7 @@ def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """input, times a slope where it is negative: in training a random one for each element, else the mean slope."""
-    if lower > upper:
-        raise RuntimeError(
-            f"Lower bound should be less than or equal to the upper bound, but got {lower:g} and {upper:g}"
-        )
-    if not training:
-        return _into(input, ops.leaky_relu(input, (lower + upper) / 2), inplace)
-    slopes = _random_slopes(input, lower, upper)
-    return _into(input, input * slopes, inplace)
-
-
-def _random_slopes(input: Tensor, lower: float, upper: float) -> Tensor:
-    """1 where input is positive; random numbers are drawn for the other elements only, in their order."""
-    negative = input.detach() <= 0
-    slopes = ops.ones_like(input.detach())
-    count = int(negative.sum())
-    drawn = slopes.new_empty(count, dtype=float64).uniform_(lower, upper).to(input.dtype)
-    return slopes.masked_scatter_(negative, drawn)
+    return (ops.rrelu_ if inplace else ops.rrelu)(input, lower, upper, training)
 
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
@@ -157,8 +140,7 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """`threshold` in place."""
-    low = input.detach() <= threshold
-    return input.masked_fill_(low, value)
+    return ops.threshold_(input, threshold, value)
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:

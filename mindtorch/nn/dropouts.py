@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 
 def _check_probability(p: float) -> None:
@@ -47,14 +46,13 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """Dropout of whole channels of images."""
     _check_probability(p)
     if input.ndim not in (3, 4):
-        warnings.warn(_unexpected("dropout2d", input.ndim, 2, "3D or 4D"), stacklevel=2)
+        warn(_unexpected("dropout2d", input.ndim, 2, "3D or 4D"))
     if input.ndim == 3:
-        warnings.warn(
+        warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired "
             "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
             "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain "
             "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
-            stacklevel=2,
         )
     return _drop_channels(input, p, training, inplace, True)
 
@@ -63,7 +61,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """Dropout of whole channels of volumes."""
     _check_probability(p)
     if input.ndim not in (4, 5):
-        warnings.warn(_unexpected("dropout3d", input.ndim, 3, "4D or 5D"), stacklevel=2)
+        warn(_unexpected("dropout3d", input.ndim, 3, "4D or 5D"))
     return _drop_channels(input, p, training, inplace, input.ndim == 5)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch.autograd.grad_mode import no_grad
-from mindtorch.creation import tensor
+from mindtorch.broadcasting import broadcast_tensors
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.nn.activations import celu as celu
@@ -33,6 +33,7 @@ from mindtorch.nn.activations import tanhshrink as tanhshrink
 from mindtorch.nn.activations import threshold as threshold
 from mindtorch.nn.activations import threshold_ as threshold_
 from mindtorch.nn.attention import multi_head_attention_forward as multi_head_attention_forward
+from mindtorch.nn.bags import embedding_bag as embedding_bag
 from mindtorch.nn.distances import cosine_embedding_loss as cosine_embedding_loss
 from mindtorch.nn.distances import cosine_similarity as cosine_similarity
 from mindtorch.nn.distances import huber_loss as huber_loss
@@ -87,6 +88,7 @@ from mindtorch.nn.resizing import upsample as upsample
 from mindtorch.nn.resizing import upsample_bilinear as upsample_bilinear
 from mindtorch.nn.resizing import upsample_nearest as upsample_nearest
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 # -------------------- linear, convolution, attention --------------------
 
@@ -118,18 +120,9 @@ def embedding(
     elif padding_idx < 0:
         padding_idx += weight.shape[0]
     if max_norm is not None:
-        _renormalize_rows(weight, input, max_norm, norm_type)
+        with no_grad():
+            ops.embedding_renorm_(weight, input, max_norm, norm_type)
     return ops.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
-
-
-def _renormalize_rows(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) -> None:
-    """Shorten, in place, the named rows that are longer than max_norm."""
-    with no_grad():
-        chosen = tensor(sorted(set(rows.flatten().tolist())))
-        found = weight.index_select(0, chosen)
-        norms = found.norm(norm_type, 1, keepdim=True)
-        factor = (max_norm / (norms + 1e-7)).clamp(max=1.0)
-        weight[chosen] = found * factor
 
 
 # -------------------- activations --------------------
@@ -170,7 +163,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """input limited to a range."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return input.clamp_(min_val, max_val) if inplace else input.clamp(min_val, max_val)
+    return ops.hardtanh_(input, min_val, max_val) if inplace else ops.hardtanh(input, min_val, max_val)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -303,6 +296,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
 # -------------------- shape --------------------
 
 one_hot = ops.one_hot
+pdist = ops.pdist
 pixel_shuffle = ops.pixel_shuffle
 pixel_unshuffle = ops.pixel_unshuffle
 channel_shuffle = ops.channel_shuffle
@@ -356,12 +350,18 @@ def mse_loss(
 ) -> Tensor:
     """The squared difference."""
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    _warn_of_broadcast(input, target)
+    input, target = _broadcast(input, target)
     if weight is None:
         return ops.mse_loss(input, target, number)
-    losses = ops.mse_loss(input, target, 0) * weight
+    return _weighted(ops.mse_loss(input, target, 0), weight, reduction)
+
+
+def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    if weight.size() != losses.size():
+        raise ValueError("Weights and input must have the same size.")
+    losses = losses * weight
     if reduction == "mean":
-        return losses.sum() / weight.expand_as(losses).sum()
+        return losses.sum() / weight.sum()
     return losses.sum() if reduction == "sum" else losses
 
 
@@ -371,11 +371,14 @@ def l1_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
+    weight: Tensor | None = None,
 ) -> Tensor:
     """The absolute difference."""
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    _warn_of_broadcast(input, target)
-    return ops.l1_loss(input, target, number)
+    input, target = _broadcast(input, target)
+    if weight is None:
+        return ops.l1_loss(input, target, number)
+    return _weighted(ops.l1_loss(input, target, 0), weight, reduction)
 
 
 def smooth_l1_loss(
@@ -388,20 +391,22 @@ def smooth_l1_loss(
 ) -> Tensor:
     """The squared difference below beta and the absolute one above it."""
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    _warn_of_broadcast(input, target)
+    input, target = _broadcast(input, target)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return ops.smooth_l1_loss(input, target, number, beta)
 
 
-def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
-    if input.shape != target.shape:
-        warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
-            "This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
-            stacklevel=3,
-        )
+def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in one shape, which is unusual enough for a warning."""
+    if input.shape == target.shape:
+        return input, target
+    warn(
+        f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
+        "This will likely lead to incorrect results due to broadcasting. "
+        "Please ensure they have the same size.",
+    )
+    return broadcast_tensors(input, target)
 
 
 def binary_cross_entropy(
@@ -440,6 +445,21 @@ def binary_cross_entropy_with_logits(
     return ops.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
 
 
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """How unlikely labels are, whatever their places, given the log-probabilities of labels at each time."""
+    return ops.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, reduction_number(reduction), zero_infinity
+    )
+
+
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -451,11 +471,10 @@ def kl_div(
     """The Kullback-Leibler divergence; input holds logarithms."""
     reduction = legacy_reduction(size_average, reduce, reduction)
     if reduction == "mean":
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
             "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-            stacklevel=2,
         )
     if reduction == "batchmean":
         total = ops.kl_div(input, target, 2, log_target=log_target)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
+from mindtorch.linalg import qr
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 _GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4} | dict.fromkeys(
     "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d sigmoid".split(), 1
@@ -76,10 +79,9 @@ def trunc_normal_(
 ) -> Tensor:
     """Normal numbers within the limits a and b."""
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
             "The distribution of values may be incorrect.",
-            stacklevel=2,
         )
     low, high = (_normal_distribution((limit - mean) / std) for limit in (a, b))
     if high - low > 0.3:
@@ -141,7 +143,7 @@ def _fan(tensor: Tensor, mode: str) -> int:
 def _is_empty(tensor: Tensor) -> bool:
     if 0 not in tensor.shape:
         return False
-    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    warn("Initializing zero-element tensors is a no-op")
     return True
 
 
@@ -177,3 +179,82 @@ def kaiming_normal_(
         return tensor
     fan = _fan(tensor, mode)
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)
+
+
+# -------------------- by structure --------------------
+
+
+@no_grad()
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """A convolution that passes its input on, as far as there are channels, in each group."""
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    out_channels, in_channels, *kernel = tensor.shape
+    if out_channels % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    in_group = out_channels // groups
+    tensor.zero_()
+    middle = tuple(size // 2 for size in kernel)
+    for group in range(groups):
+        for channel in range(min(in_group, in_channels)):
+            tensor[(group * in_group + channel, channel, *middle)] = 1
+    return tensor
+
+
+@no_grad()
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """A matrix with orthonormal rows or columns, times a factor."""
+    if tensor.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.size(0)
+    columns = tensor.numel() // rows
+    flat = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
+    q, r = qr(flat.t() if rows < columns else flat)
+    q *= r.diagonal().sign()  # makes the matrix as probable as any other orthogonal one
+    matrix = q.t() if rows < columns else q
+    tensor.view_as(matrix).copy_(matrix)
+    return tensor.mul_(gain)
+
+
+@no_grad()
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """A matrix with a share of zeros in each column, and normal numbers elsewhere."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    tensor.normal_(0, std, generator=generator)
+    for column in range(columns):
+        tensor[ops.randperm(rows)[:zeros], column] = 0
+    return tensor
+
+
+# -------------------- old names --------------------
+
+
+def _old_name(new: Callable) -> Callable:
+    """The same function under its name without the underscore, with a warning."""
+    name = new.__name__
+
+    @wraps(new)
+    def old(*args: Any, **kwargs: Any) -> Any:
+        warn(f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning)
+        return new(*args, **kwargs)
+
+    old.__name__ = name[:-1]
+    return old
+
+
+uniform = _old_name(uniform_)
+normal = _old_name(normal_)
+constant = _old_name(constant_)
+eye = _old_name(eye_)
+dirac = _old_name(dirac_)
+xavier_uniform = _old_name(xavier_uniform_)
+xavier_normal = _old_name(xavier_normal_)
+kaiming_uniform = _old_name(kaiming_uniform_)
+kaiming_normal = _old_name(kaiming_normal_)
+orthogonal = _old_name(orthogonal_)
+sparse = _old_name(sparse_)

@@ -24,9 +24,7 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """The distance of pairs with target 1, and how much that of pairs with -1 is below the margin."""
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    zeros = ops.zeros_like(input)
-    apart = ops.where(target != 1, (margin - input).clamp_min(0), zeros)
-    return reduced(apart + ops.where(target != -1, input, zeros), number)
+    return ops.hinge_embedding_loss(input, target, margin, number)
 
 
 def soft_margin_loss(
@@ -146,11 +144,7 @@ def poisson_nll_loss(
     reduction = legacy_reduction(size_average, reduce, reduction)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not a valid value for reduction")
-    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        losses = losses + stirling.masked_fill(target <= 1, 0)
-    return reduced(losses, reduction_number(reduction))
+    return ops.poisson_nll_loss(input, target, log_input, full, eps, reduction_number(reduction))
 
 
 def gaussian_nll_loss(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 
@@ -12,7 +11,7 @@ _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 def reduction_number(reduction: str) -> int:
     """The number of a reduction's word."""
     if reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
+        warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
         return 1
     if reduction not in _NUMBERS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -32,7 +31,5 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: 
         meant = "none"
     else:
         meant = "sum" if size_average is False else "mean"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.", stacklevel=4
-    )
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.")
     return meant

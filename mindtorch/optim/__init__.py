@@ -1,6 +1,6 @@
 """Optimizers and schedules of the learning rate."""
 
-from mindtorch.optim import lr_scheduler
+from mindtorch.optim import lr_scheduler, swa_utils
 from mindtorch.optim.adadelta import Adadelta
 from mindtorch.optim.adafactor import Adafactor
 from mindtorch.optim.adagrad import Adagrad
@@ -35,4 +35,5 @@ __all__ = [
     "SGD",
     "SparseAdam",
     "lr_scheduler",
+    "swa_utils",
 ]

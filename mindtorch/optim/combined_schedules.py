@@ -215,12 +215,13 @@ class SequentialLR(_Combined):
         """Undo the first step that each schedule made when it was created, then make that of the first one."""
         for group in self.optimizer.param_groups:
             group["lr"] = group["initial_lr"]
-        for scheduler in self._schedulers:
-            scheduler.last_epoch -= 1
-        self._schedulers[0]._is_initial = True
-        LRScheduler.step(self._schedulers[0])
-        self._schedulers[0]._is_initial = False
-        self._last_lr = self._schedulers[0].get_last_lr()
+        _undo_first_step(self)
+        first = self._schedulers[bisect_right(self._milestones, 0)]
+        first._step_count = 0
+        first._is_initial = True
+        first.step()
+        first._is_initial = False
+        self._last_lr = first.get_last_lr()
 
     def step(self) -> None:  # type: ignore[override]
         """Go on to the next epoch."""
@@ -228,10 +229,19 @@ class SequentialLR(_Combined):
         number = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[number]
         if number > 0 and self._milestones[number - 1] == self.last_epoch:
-            scheduler.step(0)
+            scheduler._set_rates(scheduler._rates(0))
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
+
+
+def _undo_first_step(scheduler: LRScheduler) -> None:
+    """Of a schedule, or of each of those that it combines."""
+    if isinstance(scheduler, _Combined):
+        for each in scheduler._schedulers:
+            _undo_first_step(each)
+    else:
+        scheduler.last_epoch -= 1
 
 
 class ChainedScheduler(_Combined):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import types
-import warnings
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -17,8 +16,14 @@ from mindtorch.optim.combined_schedules import LinearLR as LinearLR
 from mindtorch.optim.combined_schedules import MultiplicativeLR as MultiplicativeLR
 from mindtorch.optim.combined_schedules import PolynomialLR as PolynomialLR
 from mindtorch.optim.combined_schedules import SequentialLR as SequentialLR
+from mindtorch.optim.cyclic import CyclicLR as CyclicLR
 from mindtorch.optim.optimizer import Optimizer
 from mindtorch.optim.schedule import EPOCH_IS_DEPRECATED, LRScheduler, check_optimizer
+from mindtorch.warning import warn
+
+
+class _LRScheduler(LRScheduler):
+    """The old name of `LRScheduler`, from which schedules of one's own often derive."""
 
 
 class LambdaLR(LRScheduler):
@@ -331,7 +336,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Look at the metric of an epoch."""
         current = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH_IS_DEPRECATED, UserWarning, stacklevel=2)
+            warn(EPOCH_IS_DEPRECATED, UserWarning)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best = current

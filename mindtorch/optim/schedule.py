@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from mindtorch.optim.optimizer import Optimizer
+from mindtorch.warning import warn
 
 EPOCH_IS_DEPRECATED = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
@@ -61,10 +61,10 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         """Go on to the next epoch."""
         if self._step_count == 1 and not self.optimizer._opt_called:
-            warnings.warn(_STEPPED_TOO_EARLY, UserWarning, stacklevel=2)
+            warn(_STEPPED_TOO_EARLY, UserWarning)
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_IS_DEPRECATED, UserWarning, stacklevel=2)
+            warn(EPOCH_IS_DEPRECATED, UserWarning)
         self._set_rates(self._rates(epoch))
 
     def _rates(self, epoch: int | None) -> list[float]:
@@ -92,10 +92,9 @@ class LRScheduler:
 
     def _warn_outside_step(self) -> None:
         if not self._get_lr_called_within_step:
-            warnings.warn(
+            warn(
                 "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
                 UserWarning,
-                stacklevel=3,
             )
 
     def state_dict(self) -> dict[str, Any]:

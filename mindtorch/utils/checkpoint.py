@@ -5,7 +5,6 @@ function and a backward pass of its own. Otherwise the function is recorded as a
 mindtorch.utils.recomputation.
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -30,6 +29,7 @@ from mindtorch.utils.selective_checkpoint import SelectiveCheckpointContext as S
 from mindtorch.utils.selective_checkpoint import (
     create_selective_checkpoint_contexts as create_selective_checkpoint_contexts,
 )
+from mindtorch.warning import warn
 
 __all__ = [
     "CheckpointError",
@@ -97,7 +97,7 @@ def checkpoint(
     two save, and with `early_stop=False` the second run goes on to the end.
     """
     if use_reentrant is None:
-        warnings.warn(_unspecified("torch.utils.checkpoint", _CALLING_CHECKPOINT), stacklevel=2)
+        warn(_unspecified("torch.utils.checkpoint", _CALLING_CHECKPOINT))
         use_reentrant = True
     preserve_rng_state = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
@@ -174,7 +174,7 @@ def checkpoint_sequential(
     """
     if use_reentrant is None:
         place = "torch.utils.checkpoint.checkpoint_sequential"
-        warnings.warn(_unspecified(place, _PASSING_NOTHING), stacklevel=2)
+        warn(_unspecified(place, _PASSING_NOTHING))
         use_reentrant = True
     preserve_rng_state = kwargs.pop("preserve_rng_state", True)
     _refuse_keywords(kwargs)
@@ -268,7 +268,7 @@ def _leaf_of(tensor: Any) -> Tensor:
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 # -------------------- texts --------------------

@@ -1,5 +1,6 @@
 """The layers."""
 
+from mindtorch.nn.modules import utils as utils
 from mindtorch.nn.modules.activation import (
     CELU,
     ELU,
@@ -44,14 +45,31 @@ from mindtorch.nn.modules.distance import (
     TripletMarginLoss,
 )
 from mindtorch.nn.modules.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
-from mindtorch.nn.modules.embedding import Embedding
+from mindtorch.nn.modules.embedding import Embedding, EmbeddingBag
 from mindtorch.nn.modules.flatten import Flatten, Unflatten
 from mindtorch.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from mindtorch.nn.modules.lazy import LazyModuleMixin as LazyModuleMixin
+from mindtorch.nn.modules.lazy_layers import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+    LazyLinear,
+)
 from mindtorch.nn.modules.linear import Bilinear, Identity, Linear
 from mindtorch.nn.modules.loss import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
+    CTCLoss,
     KLDivLoss,
     L1Loss,
     MSELoss,
@@ -108,6 +126,7 @@ from mindtorch.nn.modules.pooling import (
     MaxUnpool3d,
 )
 from mindtorch.nn.modules.rnn import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
+from mindtorch.nn.modules.sync_batchnorm import SyncBatchNorm
 from mindtorch.nn.modules.transformer import (
     Transformer,
     TransformerDecoder,
@@ -145,6 +164,7 @@ __all__ = [
     "BatchNorm3d",
     "Bilinear",
     "CELU",
+    "CTCLoss",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -167,6 +187,7 @@ __all__ = [
     "Dropout3d",
     "ELU",
     "Embedding",
+    "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
@@ -194,6 +215,19 @@ __all__ = [
     "LSTM",
     "LSTMCell",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+    "LazyLinear",
     "LeakyReLU",
     "Linear",
     "LocalResponseNorm",
@@ -224,11 +258,11 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
-    "RReLU",
     "RNN",
     "RNNBase",
     "RNNCell",
     "RNNCellBase",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "ReflectionPad1d",
@@ -249,6 +283,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",

@@ -43,13 +43,6 @@ class Mish(_Inplace):
         return F.mish(input, self.inplace)
 
 
-class ReLU6(_Inplace):
-    """input limited to the range from 0 to 6."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.relu6(input, self.inplace)
-
-
 class Sigmoid(Module):
     """1 / (1 + exp(-input))."""
 
@@ -129,6 +122,19 @@ class Hardtanh(Module):
 
     def extra_repr(self) -> str:
         return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" if self.inplace else "")
+
+
+class ReLU6(Hardtanh):
+    """input limited to the range from 0 to 6."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.relu6(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
 
 
 class Softplus(Module):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.grad_mode import is_grad_enabled
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 _NO_INPUT_REQUIRES_GRAD = (
     "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
@@ -81,7 +81,7 @@ class BackwardWatch:
         return tuple(grad_output[place] for place in self.output_places)
 
     def _run_without_inputs(self, grad_output: Any) -> None:
-        warnings.warn(_NO_INPUT_REQUIRES_GRAD, stacklevel=6)
+        warn(_NO_INPUT_REQUIRES_GRAD)
         for hook in self.hooks:
             result = hook(self.module, (None,) * self.input_count, grad_output)
             if result is not None and not (isinstance(result, tuple) and all(each is None for each in result)):

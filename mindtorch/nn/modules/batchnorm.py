@@ -13,8 +13,8 @@ from mindtorch.nn.parameter import Parameter
 from mindtorch.tensor import Tensor
 
 
-class _BatchNorm(Module):
-    """Normalizes each channel over the batch; keeps running statistics for evaluation."""
+class _NormBase(Module):
+    """A weight and a bias for each channel, and running statistics for evaluation."""
 
     _version = 2
 
@@ -68,20 +68,6 @@ class _BatchNorm(Module):
     def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError
 
-    def forward(self, input: Tensor) -> Tensor:
-        self._check_input_dim(input)
-        momentum = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-            if self.momentum is None:
-                momentum = 1.0 / float(self.num_batches_tracked)
-        own_statistics = self.training or self.running_mean is None
-        if self.training and not self.track_running_stats:
-            mean = var = None
-        else:
-            mean, var = self.running_mean, self.running_var
-        return F.batch_norm(input, mean, var, self.weight, self.bias, own_statistics, momentum, self.eps)
-
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
@@ -95,6 +81,24 @@ class _BatchNorm(Module):
             # The counter came with version 2; older files lack it.
             state_dict[key] = self.num_batches_tracked
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+
+class _BatchNorm(_NormBase):
+    """Normalizes each channel over the batch."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        own_statistics = self.training or self.running_mean is None
+        if self.training and not self.track_running_stats:
+            mean = var = None
+        else:
+            mean, var = self.running_mean, self.running_var
+        return F.batch_norm(input, mean, var, self.weight, self.bias, own_statistics, momentum, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from mindtorch.nn.modules import global_hooks
 from mindtorch.nn.modules.backward_watch import BackwardWatch
 from mindtorch.nn.modules.node_hooks import add_node_hooks
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 
 def call_with_hooks(module: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -54,10 +54,9 @@ class _HookedCall:
 
     def watched_output(self, watch: BackwardWatch) -> Any:
         if not isinstance(self.output, (Tensor, tuple)):
-            warnings.warn(
+            warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
                 f"{type(self.output)}",
-                stacklevel=5,
             )
         return watch.on_outputs(self.output)
 
@@ -97,10 +96,9 @@ class _HookedCall:
             try:
                 self.call_forward_hook(number, hook)
             except Exception as error:  # noqa: BLE001 (whatever it is, the error of the call is more important)
-                warnings.warn(
+                warn(
                     f"{'' if number in own else 'global '}module forward hook with ``always_call=True`` raised an "
                     f"exception that was silenced as another error was raised in forward: {error}",
-                    stacklevel=4,
                 )
 
 

@@ -20,7 +20,7 @@ def _per_dimension(value: Any, dims: int) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * dims
 
 
-class _Convolution(Module):
+class _ConvNd(Module):
     """What the convolutions share: the geometry, the parameters and how they are printed."""
 
     dims = 0
@@ -108,9 +108,10 @@ class _Convolution(Module):
             input = F.pad(input, self._edge_padding, mode=self.padding_mode)
             padding = (0,) * self.dims
         parameters = self._parameters
-        return function(
-            input, parameters["weight"], parameters["bias"], self.stride, padding, self.dilation, self.groups
-        )
+        # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
+        weight = parameters["weight"] if "weight" in parameters else self.weight
+        bias = parameters["bias"] if "bias" in parameters else self.bias
+        return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def extra_repr(self) -> str:
         ones, zeros = (1,) * self.dims, (0,) * self.dims
@@ -122,7 +123,7 @@ class _Convolution(Module):
         return text + (f", padding_mode={self.padding_mode}" if self.padding_mode != "zeros" else "")
 
 
-class _Forward(_Convolution):
+class _Forward(_ConvNd):
     """A convolution that is not transposed."""
 
     def __init__(
@@ -182,7 +183,7 @@ class Conv3d(_Forward):
         return self._convolve(ops.conv3d, input)
 
 
-class _Transposed(_Convolution):
+class _Transposed(_ConvNd):
     """The transpose of a convolution: it spreads each element of the input over a window."""
 
     transposed = True

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from mindtorch.nn import functional as F
-from mindtorch.nn.modules.batchnorm import _BatchNorm
+from mindtorch.nn.modules.batchnorm import _NormBase
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 
-class _InstanceNorm(_BatchNorm):
+class _InstanceNorm(_NormBase):
     """Normalizes each channel of each member of a batch."""
 
     single_ndim = 0
@@ -48,10 +48,9 @@ class _InstanceNorm(_BatchNorm):
             raise ValueError(
                 f"expected input's size at dim={dim} to match num_features ({self.num_features}), but got: {channels}."
             )
-        warnings.warn(
+        warn(
             f"input's size at dim={dim} does not match num_features. "
             "You can silence this warning by not passing in num_features, which is not used because affine=False",
-            stacklevel=3,
         )
 
     def _normalize(self, input: Tensor) -> Tensor:

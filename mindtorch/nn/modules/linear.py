@@ -47,7 +47,9 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         parameters = self._parameters
-        return ops.linear(input, parameters["weight"], parameters["bias"])
+        # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
+        weight = parameters["weight"] if "weight" in parameters else self.weight
+        return ops.linear(input, weight, parameters["bias"] if "bias" in parameters else self.bias)
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"

@@ -30,6 +30,10 @@ class WeightedLoss(Loss):
         self.register_buffer("weight", weight)
 
 
+# What torch calls them; losses of one's own derive from these.
+_Loss, _WeightedLoss = Loss, WeightedLoss
+
+
 class CrossEntropyLoss(WeightedLoss):
     """The cross entropy of logits against classes or class probabilities."""
 
@@ -148,3 +152,17 @@ class KLDivLoss(Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class CTCLoss(Loss):
+    """How unlikely labels are, whatever their places, given the log-probabilities of labels at each time."""
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> Tensor:
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )

@@ -252,9 +252,9 @@ class Module:
                 path = f"{prefix}.{name}" if prefix else name
                 yield from module.named_modules(memo, path, remove_duplicate)
 
-    def modules(self) -> Iterator[Module]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """This module and all below it."""
-        return (module for _, module in self.named_modules())
+        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
     def get_submodule(self, target: str) -> Module:
         """The module with a dotted name."""
@@ -266,6 +266,20 @@ class Module:
             if not isinstance(module, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module in the place with a dotted name; with `strict` there must be one already."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter with a dotted name."""
@@ -352,6 +366,9 @@ class Module:
 
     def cpu(self: Self) -> Self:
         return self._apply(lambda tensor: tensor.cpu())
+
+    def cuda(self: Self, device: int | None = None) -> Self:
+        return self._apply(lambda tensor: tensor.cuda(device))
 
     def npu(self: Self, device: int | None = None) -> Self:
         return self.to("npu" if device is None else f"npu:{device}")
@@ -447,6 +464,17 @@ class Module:
         return self._add_hook("_load_state_dict_post_hooks", hook)
 
     # -------------------- state --------------------
+
+    def get_extra_state(self) -> Any:
+        """What a subclass wants in the state_dict beside its parameters and buffers."""
+        raise states.no_extra_state("get_extra_state")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take over what `get_extra_state` gave."""
+        raise states.no_extra_state("set_extra_state")
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """There is no compiler: the module stays as it is."""
 
     def state_dict(self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict:
         """The parameters and persistent buffers by dotted name."""

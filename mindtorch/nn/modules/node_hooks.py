@@ -6,12 +6,12 @@ long as torch has them, so have we; it warns when they will miss something, and 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 _FULL = "Please use register_full_backward_hook to get the documented behavior."
 
@@ -25,7 +25,7 @@ def add_node_hooks(module: Any, hooks: Iterable[Callable], inputs: tuple, output
         node.register_hook(partial(hook, module))
     missing = _what_is_missed(inputs, output, node)
     if missing is not None:
-        warnings.warn(missing, FutureWarning, stacklevel=4)
+        warn(missing, FutureWarning)
 
 
 def _first_tensor(value: Any) -> Any:

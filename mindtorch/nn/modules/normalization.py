@@ -42,7 +42,10 @@ class LayerNorm(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         parameters = self._parameters
-        return ops.layer_norm(input, self.normalized_shape, parameters["weight"], parameters["bias"], self.eps)
+        # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
+        weight = parameters["weight"] if "weight" in parameters else self.weight
+        bias = parameters["bias"] if "bias" in parameters else self.bias
+        return ops.layer_norm(input, self.normalized_shape, weight, bias, self.eps)
 
     def extra_repr(self) -> str:
         return (

@@ -9,8 +9,8 @@ from mindtorch.nn.modules.module import Module
 from mindtorch.tensor import Tensor
 
 
-class MaxPool2d(Module):
-    """The largest element of each window."""
+class _MaxPoolNd(Module):
+    """What the layers that take the largest element of each window share."""
 
     def __init__(
         self,
@@ -29,6 +29,16 @@ class MaxPool2d(Module):
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
+    def extra_repr(self) -> str:
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+        )
+
+
+class MaxPool2d(_MaxPoolNd):
+    """The largest element of each window."""
+
     def forward(self, input: Tensor) -> Any:
         return F.max_pool2d(
             input,
@@ -40,15 +50,9 @@ class MaxPool2d(Module):
             self.return_indices,
         )
 
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
-        )
 
-
-class AvgPool2d(Module):
-    """The mean of each window."""
+class _AvgPoolNd(Module):
+    """What the layers that take the mean of each window share."""
 
     def __init__(
         self,
@@ -67,6 +71,13 @@ class AvgPool2d(Module):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool2d(_AvgPoolNd):
+    """The mean of each window."""
+
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool2d(
             input,
@@ -78,25 +89,26 @@ class AvgPool2d(Module):
             self.divisor_override,
         )
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
-
-class AdaptiveAvgPool2d(Module):
-    """The mean of each of output_size cells."""
+class _AdaptiveAvgPoolNd(Module):
+    """What the layers that take the mean of each of output_size cells share."""
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool2d(input, self.output_size)
-
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
 
 
-class MaxPool1d(MaxPool2d):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """The mean of each of output_size cells."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class MaxPool1d(_MaxPoolNd):
     """The largest element of each window of a sequence."""
 
     def forward(self, input: Tensor) -> Any:
@@ -135,14 +147,14 @@ class AvgPool1d(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class AdaptiveAvgPool1d(AdaptiveAvgPool2d):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The mean of each of output_size cells of a sequence."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
-class MaxPool3d(MaxPool2d):
+class MaxPool3d(_MaxPoolNd):
     """The largest element of each window of a volume."""
 
     def forward(self, input: Tensor) -> Any:
@@ -157,7 +169,7 @@ class MaxPool3d(MaxPool2d):
         )
 
 
-class AvgPool3d(AvgPool2d):
+class AvgPool3d(_AvgPoolNd):
     """The mean of each window of a volume."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -172,7 +184,7 @@ class AvgPool3d(AvgPool2d):
         )
 
 
-class AdaptiveAvgPool3d(AdaptiveAvgPool2d):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The mean of each of output_size cells of a volume."""
 
     def forward(self, input: Tensor) -> Tensor:

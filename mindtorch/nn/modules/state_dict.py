@@ -51,6 +51,24 @@ def save_members(module: Any, destination: dict, prefix: str, keep_vars: bool) -
     for name, tensor in _own_members(module).items():
         if tensor is not None:
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
+    if _has_own(module, "get_extra_state"):
+        destination[prefix + EXTRA_STATE] = module.get_extra_state()
+
+
+EXTRA_STATE = "_extra_state"
+
+
+def no_extra_state(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"Reached a code path in Module.{name}() that should never be called. Please file an issue at "
+        "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug."
+    )
+
+
+def _has_own(module: Any, name: str) -> bool:
+    """Whether the module's class defines a method that `Module` only has a stand-in for."""
+    definers = [cls for cls in type(module).__mro__ if name in vars(cls)]
+    return bool(definers) and definers[0].__module__ != "mindtorch.nn.modules.module"
 
 
 def _own_members(module: Any) -> dict[str, Tensor | None]:
@@ -132,12 +150,25 @@ def load_members(
             errors += _load_member(module, name, member, key, state[key], assign)
         elif strict:
             missing_keys.append(key)
+    _load_extra_state(module, state, prefix + EXTRA_STATE, strict, missing_keys, unexpected_keys)
     if strict:
         unexpected_keys += [key for key in state if _is_unexpected(key, prefix, members, module)]
 
 
+def _load_extra_state(
+    module: Any, state: dict[str, Any], key: str, strict: bool, missing_keys: list[str], unexpected_keys: list[str]
+) -> None:
+    if _has_own(module, "set_extra_state"):
+        if key in state:
+            module.set_extra_state(state[key])
+        elif strict:
+            missing_keys.append(key)
+    elif strict and key in state:
+        unexpected_keys.append(key)
+
+
 def _is_unexpected(key: str, prefix: str, members: dict[str, Tensor], module: Any) -> bool:
-    if not key.startswith(prefix) or key == prefix + "_extra_state":
+    if not key.startswith(prefix) or key == prefix + EXTRA_STATE:
         return False
     name, dot, _ = key[len(prefix) :].partition(".")
     return name not in module._modules if dot else name not in members

@@ -1,12 +1,12 @@
 """Calling a module with parameters and buffers that are not its own."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from mindtorch.nn.modules.module import Module
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 _MISSING = object()  # in place of an attribute that a module did not have
 
@@ -21,11 +21,10 @@ def functional_call(
     strict: bool = False,
 ) -> Any:
     """The old name of `torch.func.functional_call`."""
-    warnings.warn(
+    warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
         "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
         FutureWarning,
-        stacklevel=2,
     )
     return call_with(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
 

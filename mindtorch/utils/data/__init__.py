@@ -3,13 +3,16 @@
 from mindtorch.utils.data.collate import default_collate, default_convert
 from mindtorch.utils.data.dataloader import DataLoader
 from mindtorch.utils.data.dataset import (
+    ChainDataset,
     ConcatDataset,
     Dataset,
     IterableDataset,
+    StackDataset,
     Subset,
     TensorDataset,
     random_split,
 )
+from mindtorch.utils.data.distributed import DistributedSampler
 from mindtorch.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -18,21 +21,26 @@ from mindtorch.utils.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from mindtorch.utils.data.worker import get_worker_info
 
 __all__ = [
     "BatchSampler",
+    "ChainDataset",
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "StackDataset",
     "Subset",
     "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
     "default_collate",
     "default_convert",
+    "get_worker_info",
     "random_split",
 ]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
+
+Item = TypeVar("Item", covariant=True)
 
 
-class Dataset:
+class Dataset(Generic[Item]):
     """A collection whose items are asked for by number."""
 
     def __getitem__(self, index: Any) -> Any:
@@ -23,11 +25,75 @@ class Dataset:
         return ConcatDataset([self, other])
 
 
-class IterableDataset(Dataset):
+class IterableDataset(Dataset[Item]):
     """A collection that can only be gone through."""
 
     def __iter__(self) -> Iterator:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
+
+    def __add__(self, other: Dataset) -> Any:
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset):
+    """Collections that can only be gone through, one behind the other."""
+
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield from dataset
+
+    def __len__(self) -> int:
+        total = 0
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            total += len(dataset)  # type: ignore[arg-type]
+        return total
+
+
+class StackDataset(Dataset):
+    """Datasets side by side: an item is a tuple or a dict with an item of each."""
+
+    def __init__(self, *args: Dataset, **kwargs: Dataset) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both "
+                "types are given."
+            )
+        self.datasets: Any = args or kwargs
+        if not self.datasets:
+            raise ValueError("At least one dataset should be passed")
+        lengths = [len(dataset) for dataset in self._each()]  # type: ignore[arg-type]
+        if len(set(lengths)) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = lengths[0]
+
+    def _each(self) -> list[Dataset]:
+        return list(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)
+
+    def _like_input(self, values: list[Any]) -> Any:
+        return dict(zip(self.datasets, values)) if isinstance(self.datasets, dict) else tuple(values)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._like_input([dataset[index] for dataset in self._each()])
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        columns = []
+        for dataset in self._each():
+            fetch = getattr(dataset, "__getitems__", None)
+            items = fetch(indices) if fetch else [dataset[index] for index in indices]
+            if len(items) != len(indices):
+                raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}")
+            columns.append(items)
+        return [self._like_input(list(row)) for row in zip(*columns)]
+
+    def __len__(self) -> int:
+        return self._length
 
 
 class TensorDataset(Dataset):
@@ -103,7 +169,5 @@ def _lengths_of_fractions(total: int, fractions: Sequence[float]) -> list[int]:
         lengths[number % len(lengths)] += 1
     for number, length in enumerate(lengths):
         if length == 0:
-            warnings.warn(
-                f"Length of split at index {number} is 0. This might result in an empty dataset.", stacklevel=3
-            )
+            warn(f"Length of split at index {number} is 0. This might result in an empty dataset.")
     return lengths

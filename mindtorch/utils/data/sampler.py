@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from mindtorch.creation import as_tensor
 from mindtorch.dispatch import ops
@@ -17,7 +17,10 @@ def draw_seed(generator: Any = None) -> int:
     return ops.empty((), dtype=int64).random_(generator=generator).item()
 
 
-class Sampler:
+Number = TypeVar("Number", covariant=True)
+
+
+class Sampler(Generic[Number]):
     """An order of item numbers."""
 
     def __iter__(self) -> Iterator:

@@ -1,0 +1,9 @@
+"""There is no such device here; programs that ask get told so."""
+
+
+def is_available() -> bool:
+    return False
+
+
+def is_built() -> bool:
+    return False

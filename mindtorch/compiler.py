@@ -1,0 +1,74 @@
+"""`torch.compile` and its module. There is no compiler: what would be compiled runs as the Python that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from mindtorch.nn.modules.module import Module
+
+__all__ = ["compile", "disable", "is_compiling", "is_dynamo_compiling", "reset"]
+
+
+class OptimizedModule(Module):
+    """A module that was given to `compile`: it behaves like it, and its parameters have `_orig_mod` in their names."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__()
+        self._orig_mod = module
+        self.training = module.training
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._orig_mod(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        module = self.__dict__["_modules"].get("_orig_mod")
+        if name == "_orig_mod" and module is not None:
+            return module
+        return super().__getattr__(name) if module is None else getattr(module, name)
+
+
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = "inductor",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """A function or a module that does the same; without one, a decorator."""
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if model is None:
+        return compile
+    if isinstance(model, Module):
+        return OptimizedModule(model)
+    return _as_it_is(model)
+
+
+def _as_it_is(function: Callable) -> Callable:
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return called
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """The function itself."""
+    return (lambda fn: fn) if fn is None else fn
+
+
+def is_compiling() -> bool:
+    return False
+
+
+def is_dynamo_compiling() -> bool:
+    return False
+
+
+def reset() -> None:
+    """Nothing was compiled."""

@@ -1,0 +1,5 @@
+"""Signal processing."""
+
+from mindtorch.signal import windows
+
+__all__ = ["windows"]

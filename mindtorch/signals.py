@@ -1,0 +1,58 @@
+"""`stft`, whose call is freer than that of the ops behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch.dispatch import ops
+from mindtorch.tensor import Tensor, extend_tensor
+
+
+def stft(
+    input: Any,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """The spectra of overlapping pieces of a signal: frequencies by pieces."""
+    _check_alignment(center, align_to_window)
+    return ops.stft_center(
+        input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex,
+        align_to_window,
+    )  # fmt: skip
+
+
+def _check_alignment(center: bool, align_to_window: bool | None) -> None:
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+
+
+@extend_tensor
+class SignalMethods:
+    """The same as a method."""
+
+    def stft(
+        self: Any,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Tensor | None = None,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        normalized: bool = False,
+        onesided: bool | None = None,
+        return_complex: bool | None = None,
+        align_to_window: bool | None = None,
+    ) -> Tensor:
+        _check_alignment(center, align_to_window)
+        return ops.stft_center(
+            self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex,
+            align_to_window,
+        )  # fmt: skip

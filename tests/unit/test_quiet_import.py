@@ -1,0 +1,39 @@
+"""Importing switches nothing on: what looks at calls makes every op slow, and nobody has asked for it yet."""
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+import mindtorch
+from mindtorch import state
+
+AREAS = (
+    "amp", "autograd.forward_ad", "autograd.functional", "compiler", "distributions", "func", "library", "nn",
+    "nn.utils.parametrize", "nn.utils.prune", "optim.swa_utils", "overrides", "testing", "utils.checkpoint",
+    "utils.data", "utils.graph",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_importing_leaves_calls_alone(area: str) -> None:
+    program = (
+        f"import mindtorch, mindtorch.{area}, mindtorch.state as state\n"
+        "mindtorch.ones(3) * mindtorch.nn.Linear(3, 3)(mindtorch.ones(3))\n"
+        "print(state.interceptors, state.recorded_passes, state.grad_everywhere)"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert shown.split() == ["0", "0", "True"]
+
+
+def test_lazy_layers_cost_nothing_once_they_have_their_shape() -> None:
+    before = state.interceptors
+    layer = mindtorch.nn.LazyLinear(3)
+    assert state.interceptors > before
+    layer(mindtorch.ones(2, 5))
+    assert state.interceptors == before
+    layer = mindtorch.nn.LazyBatchNorm1d()
+    del layer
+    gc.collect()
+    assert state.interceptors == before
