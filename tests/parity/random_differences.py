@@ -1,0 +1,257 @@
+"""The differences between the two libraries that random programs may meet, each with its reason.
+
+Whatever is not listed here is a fault. `mends` makes what a statement leaves undefined in torch the same in both.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+import torch
+
+import mindtorch
+from tests.harness import error_difference, to_numpy
+
+# torch refuses, mindtorch may do it: a part of torch's message and the reason.
+MAY_WORK = {
+    "derivative for aten::": "mindtorch has a derivative that torch has not",
+    "Negation, the `-` operator": "a formula of torch negates booleans",
+    "is output 0 of torch::autograd": "torch saves a value that its formula has no use for",
+    "a leaf Variable that requires grad is being used": "torch has not yet noticed that a view is no leaf any more",
+    "Inference tensors cannot be saved": "torch saves a value that its formula has no use for",
+    "has been detached in-place": "torch's saved tensors need their node, mindtorch's have their value",
+    "ZeroTensors are immutable": "the gradient of sgn is a tensor without memory, which torch then wants to write",
+    "isFloatingType(grad.scalar_type())": "a formula of torch (where) forgets the real part of a complex gradient",
+    "automatic differentiation for outputs with complex": "of a complex tensor without elements, which no kernel sees",
+    "match the broadcast shape": "a formula of torch (clamp by tensors) writes into a gradient that is too small",
+    "div_floor_cpu": "a mean of no booleans (scatter_reduce)",
+    "ComplexHalf": "mindtorch has no complex32",
+}
+# torch's own faults: both may do what they like, and the program ends.
+UNDEFINED = {
+    "INTERNAL ASSERT FAILED": "an assertion of torch that failed",
+    "setStorage: sizes": "index_fill_ of a dimension without elements, whose indices are not looked at",
+    "grad_input must be contiguous": "nll_loss of images that are not, which torch takes, but for the backward pass",
+    "but expected shape compatible with": "a leaf that has taken another shape in inference mode",
+    "Autograd not support dtype": "an integer tensor into which a tensor that requires grad was written",
+}
+# Two errors at once: which one is raised first may differ.
+EITHER = (
+    "in-place operation.",
+    "modified inplace",
+    "not implemented for",
+    "support automatic differentiation",
+    "inplace operation:",
+    "Inference tensors cannot be saved",
+    "is not implemented",
+    "implicitly created only",
+    "cannot be converted to type",
+    "clamp is not supported for complex",
+    "desired output type",
+    "detached in-place",
+    "single memory location",
+    "out of bounds for dimension",
+    "isFloatingType(grad.scalar_type())",
+)
+# Nodes that do the same under another name.
+ALIKE = {
+    "ReshapeAliasBackward": "ViewBackward",
+    "FillBackward": "CopyBackwards",  # a number is written into a single element: torch makes it a tensor first
+    "UnsafeViewBackward": "SqueezeBackward",  # how a vector times a matrix is made of other ops
+    "FloorDivideBackward": "NotImplemented",
+    "RemainderBackward": "NotImplemented",
+    "ComplexBackward": "AddBackward",  # how the parts of a complex convolution are put together
+}
+# Ops that mindtorch makes of others, where torch has a node.
+COMPOSITE = frozenset(
+    "CdistBackward CeluBackward DiagonalBackward0_copy HardsigmoidBackward IndexCopyBackward IndexFillBackward "
+    "LogSigmoidBackward MaskedFillBackward NativeGroupNormBackward NormBackward RenormBackward "
+    "ScaledDotProductFlashAttentionForCpuBackward SoftshrinkBackward TakeBackward TraceBackward".split()
+)
+
+
+def is_differentiable(tensor: Any) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def is_leaf_variable(tensor: Any) -> bool:
+    """Whether gradients are stored for a tensor; a view whose base may not be written anymore is none."""
+    try:
+        return tensor.requires_grad and tensor.is_leaf
+    except RuntimeError:
+        return False
+
+
+INTEGERS = {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+# After these an operator stops halfway: what it has written by then is not defined.
+_HALFWAY = ("ZeroDivisionError", "out of bounds")
+
+
+def difference_of_errors(ours: Exception | None, theirs: Exception | None) -> str | None:
+    text = str(theirs)
+    if any(part in text for part in UNDEFINED):
+        return None
+    if ours is None and any(part in text for part in MAY_WORK):
+        return None
+    if ours is not None and any(part in str(ours) for part in EITHER) and any(part in text for part in EITHER):
+        return None
+    return error_difference(ours, theirs)
+
+
+def is_undefined(error: Exception | None) -> bool:
+    return any(part in str(error) for part in UNDEFINED)
+
+
+def is_avoided(line: str, used: list[Any], others: list[Any]) -> bool:
+    """Whether torch has a fault of its own in what a statement does with these tensors."""
+    return any(fault(line, used, others) for fault in _FAULTS)
+
+
+def _sgn_of_a_variable(line: str, used: list[Any], others: list[Any]) -> bool:
+    """The gradient is a ZeroTensor, which also hides the nan and the infinity of the nodes behind it."""
+    return "sgn" in line and any(tensor.requires_grad for tensor in used)
+
+
+def _median_of_expanded(line: str, used: list[Any], others: list[Any]) -> bool:
+    """torch reads memory that is not the tensor's."""
+    return "median" in line and any(0 in tensor.stride() for tensor in used)
+
+
+def _data_under_views(line: str, used: list[Any], others: list[Any]) -> bool:
+    """The views of the old memory are taken again from the new one, within its bounds or not."""
+    return ".data = " in line and any(tensor._base is used[0] for tensor in others)
+
+
+def _data_of_another_mode(line: str, used: list[Any], others: list[Any]) -> bool:
+    """A tensor of inference mode becomes one without a version, which cannot even be printed."""
+    return ".data = " in line and len({tensor.is_inference() for tensor in used}) > 1
+
+
+def _negated_bytes(line: str, used: list[Any], others: list[Any]) -> bool:
+    """The formula of atan2 negates its first argument in its own dtype."""
+    return "atan2" in line and any(tensor.dtype in (torch.uint8, torch.bool) for tensor in used)
+
+
+def _view_of_nothing(line: str, used: list[Any], others: list[Any]) -> bool:
+    """NumPy does not move the address of an empty slice, so that the offset of one in its storage is not known."""
+    return "view(T.int" in line and not all(tensor.numel() for tensor in used)
+
+
+def _abs_into_itself(line: str, used: list[Any], others: list[Any]) -> bool:
+    """torch refuses `x.abs_()`, but not `torch.abs(x, out=x)`; for mindtorch they are one."""
+    return "T.abs(" in line and "out=" in line and any(tensor.is_complex() for tensor in used)
+
+
+def _own_dtype_in_another_mode(line: str, used: list[Any], others: list[Any]) -> bool:
+    """For mindtorch, view(dtype) with the dtype that a tensor has is detach, which does not ask for the mode."""
+    return "view(T.int32)" in line and any(tensor.dtype is torch.int32 for tensor in used)
+
+
+def _logits_of_two_dtypes(line: str, used: list[Any], others: list[Any]) -> bool:
+    """torch computes a part in the precision of the first."""
+    return "with_logits" in line and len({tensor.dtype for tensor in used}) > 1
+
+
+def _integers_in_addcdiv(line: str, used: list[Any], others: list[Any]) -> bool:
+    """A formula of torch writes floating-point numbers into a tensor of theirs; and it always keeps the divisor."""
+    return "addcdiv" in line and not all(is_differentiable(tensor) and tensor.requires_grad for tensor in used)
+
+
+def _no_elements(line: str, used: list[Any], others: list[Any]) -> bool:
+    """torch asks for sizes that it has not set (losses by class), or gives the addend as it is (addmv)."""
+    return bool(_LOSSES.search(line)) and not all(tensor.numel() for tensor in used)
+
+
+def _attention_to_nan(line: str, used: list[Any], others: list[Any]) -> bool:
+    """Where a nan gets to depends on the blocks in which torch computes."""
+    return "dot_product" in line and any(
+        bool(tensor.detach().isnan().any()) for tensor in used if is_differentiable(tensor)
+    )
+
+
+def _out_of_another_shape(line: str, used: list[Any], others: list[Any]) -> bool:
+    """torch resizes the memory of `out`, which its views see; mindtorch gives it new memory."""
+    return "out=t" in line and len({tensor.shape for tensor in used}) > 1
+
+
+def _triangle_of_expanded(line: str, used: list[Any], others: list[Any]) -> bool:
+    """torch does not refuse to write to what stands for several elements."""
+    return bool(_TRIANGLE.search(line)) and any(0 in tensor.stride() for tensor in used)
+
+
+def _filled_nothing(line: str, used: list[Any], others: list[Any]) -> bool:
+    """Without elements, torch looks at the indices of index_fill when there is one dimension, else not."""
+    return "index_fill" in line and not all(tensor.numel() for tensor in used)
+
+
+def _reshaped_leaf(line: str, used: list[Any], others: list[Any]) -> bool:
+    """The gradient of a leaf that takes another shape still has the old one."""
+    return bool(_RESHAPES.search(line)) and any(is_leaf_variable(tensor) for tensor in used)
+
+
+def _write_from_itself(line: str, used: list[Any], others: list[Any]) -> bool:
+    """The order in which elements are read and written is not defined."""
+    return bool(_INTO_ITSELF.match(line))
+
+
+_LOSSES = re.compile(r"cross_entropy|nll_loss|addmv|embedding")
+_TRIANGLE = re.compile(r"tri[lu]_\(")
+_RESHAPES = re.compile(r"(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
+_INTO_ITSELF = re.compile(r".*?(t\d+)\[.*\] [-+*]?= \1$")
+_FAULTS = (
+    _attention_to_nan,
+    _integers_in_addcdiv,
+    _no_elements,
+    _out_of_another_shape,
+    _triangle_of_expanded,
+    _logits_of_two_dtypes,
+    _filled_nothing,
+    _reshaped_leaf,
+    _write_from_itself,
+    _own_dtype_in_another_mode,
+    _sgn_of_a_variable,
+    _median_of_expanded,
+    _data_under_views,
+    _data_of_another_mode,
+    _negated_bytes,
+    _view_of_nothing,
+    _abs_into_itself,
+)
+
+
+# -------------------- values that are not defined --------------------
+
+
+def mend_halfway(error: Exception | None, line: str, ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+    """After an error in the middle of writing, make the written tensors equal."""
+    if error is not None and any(part in str(error) for part in _HALFWAY):
+        for name in re.findall(r"\bt\d+\b", line):
+            if name in theirs:
+                _equalise(ours[name], theirs[name])
+
+
+def mend_value(ours: Any, theirs: Any, tensors: dict[str, Any]) -> bool:
+    """Make two tensors equal if what the difference comes from is not defined; whether it was so."""
+    if theirs.dtype in INTEGERS:
+        undefined = any(_has_large_numbers(tensor) for tensor in tensors.values())
+    else:
+        undefined = theirs.is_complex() and any(_has_infinite_complex(tensor) for tensor in tensors.values())
+    if undefined:
+        _equalise(ours, theirs)
+    return undefined
+
+
+def _equalise(ours: Any, theirs: Any) -> None:
+    if isinstance(ours, mindtorch.Tensor) and ours.shape == theirs.shape and ours._array.flags.writeable:
+        ours._array[...] = to_numpy(theirs.detach().clone())
+
+
+def _has_large_numbers(tensor: Any) -> bool:
+    """Whether a tensor has numbers that a conversion to a small integer does not keep."""
+    numbers = tensor.detach()
+    return numbers.is_floating_point() and bool(numbers.numel()) and not bool(((numbers > -1) & (numbers < 127)).all())
+
+
+def _has_infinite_complex(tensor: Any) -> bool:
+    """Whether a tensor has complex infinities or nans: C++ compilers and NumPy compute with them differently."""
+    return tensor.is_complex() and not np.isfinite(to_numpy(tensor.detach().clone())).all()

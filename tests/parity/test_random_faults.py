@@ -1,0 +1,209 @@
+"""What random programs have found: for each kind of fault, short programs whose last line is compared."""
+
+import pytest
+
+from tests.parity.programs import assert_same
+from tests.parity.random_writer import make
+
+# What stands in front of the lines of a kind.
+BEFORE = {
+    "gradients where numbers are nan": "x = T.tensor([T.nan, 1., -1, 0, 3, -3, 0.05], requires_grad=True)",
+    "no gradient at all, of nan": "x = T.tensor([T.nan, 7., -3, 0.5, 0], requires_grad=True)",
+    "complex limits": "x, n = T.tensor([1., -2.], dtype=T.float64), T.tensor([1, 2], dtype=T.uint8)",
+    "out= that requires grad": "x = T.ones(3, 2, requires_grad=True); flags = T.ones(3, 2, dtype=T.bool)",
+    "saved for its shape only": "x = T.tensor([[1., 3.], [2., -1.]], requires_grad=True); y = x * 1",
+    "views with nothing behind them": "x = T.ones(3, requires_grad=True)\nwith T.no_grad(): v = x[:]",
+    "tensors of inference mode": "x = T.ones(2, 3)\nwith T.inference_mode(): a = T.ones(2, 3)",
+    "extremes": "x = T.tensor([1., T.nan, 3.], requires_grad=True)",
+}
+KINDS = {
+    "gradients where numbers are nan": [
+        *[
+            f"T.nn.functional.{name}(x).sum().backward(); x.grad"
+            for name in "elu selu celu leaky_relu relu relu6 hardtanh hardswish hardshrink softplus logsigmoid".split()
+        ],
+        "x.logit(0.1).sum().backward(); x.grad",
+        "x.logit().sum().backward(); x.grad",
+        "T.maximum(x, x.detach().flip(0)).sum().backward(); x.grad",
+        "T.minimum(x.detach().flip(0), x).sum().backward(); x.grad",
+        "T.fmax(x, x.detach().flip(0)).sum().backward(); x.grad",
+    ],
+    "no gradient at all, of nan": [
+        "T.xlogy(x, x.detach()).backward(T.zeros(5)); x.grad",
+        "T.xlogy(x, 0).backward(T.zeros(5)); x.grad",
+        "T.special.xlog1py(x, x.detach()).backward(T.zeros(5)); x.grad",
+        "T.nn.functional.kl_div(x, x, reduction='sum').backward(T.tensor(0.)); x.grad",
+    ],
+    "extremes": [
+        *[f"x.{call}.backward(); x.grad" for call in "amin() amax(0) max() min() median() norm(T.inf)".split()],
+        "sum(x.aminmax()).backward(); x.grad",
+        "T.func.jvp(T.amax, (x.detach(),), (T.ones(3),))",
+        "T.func.jvp(lambda x: x.norm(T.inf), (x.detach(),), (T.ones(3),))",
+        "y = T.tensor(T.nan, requires_grad=True); y.max().backward(); y.grad",
+        "y = T.tensor([-T.inf, -T.inf], requires_grad=True); y.logsumexp(0).backward(); y.grad",
+    ],
+    "variances without degrees of freedom": [
+        *[
+            f"x = T.tensor({numbers}, requires_grad=True); x.var({arguments}).sum().backward(); x.grad"
+            for numbers in ("[1., 2., 3.]", "[2., 2.]", "T.nan", "4.", "[1.]")
+            for arguments in ("", "correction=2", "correction=5", "0", "0, correction=3", "(0,), correction=5")
+        ],
+    ],
+    "complex numbers": [
+        "x = T.tensor([2+1j, 0.5], requires_grad=True); (T.tensor([-2.]) ** x).sum().backward(T.tensor(1+0j)); x.grad",
+        "T.tensor([complex(T.inf, T.inf), complex(-T.inf, 1)]) ** T.tensor([-1.5])",
+        "(0j * T.ones(1)) ** T.tensor([0.])",
+        "T.nn.functional.mse_loss(T.ones(2), T.ones(2, dtype=T.complex64))",
+        "T.nn.functional.smooth_l1_loss(T.ones(2, dtype=T.complex64), T.ones(2))",
+    ],
+    "complex limits": [
+        *[f"x.{call}" for call in "clamp(1+2j) clamp_(1+2j,2) clamp_min(1+2j) clamp_max_(1+2j) clamp(1+0j)".split()],
+        *[f"n.{call}" for call in "clamp(1+2j) clamp_(1+2j,2) clamp_min_(1+2j) clamp_(2,1+2j) clamp_(1.5)".split()],
+        "T.clamp(n, 0, 1+2j, out=T.empty(2))",
+    ],
+    "numbers in tensors of another dtype": [
+        "t = T.zeros(2, 1, dtype=T.uint8); t[:] = T.tensor(300); t",
+        "t = T.zeros(2, 1, dtype=T.uint8); t.fill_(T.tensor(-1.5)); t",
+        "t = T.zeros(2, 1); t[0] = T.tensor(1+2j); t",
+        "t = T.zeros(2, 0, dtype=T.uint8); t[:] = T.tensor(T.nan); t",
+        *[f"t = T.zeros(2, 3); t[{index}] = 1+2j" for index in ("False", "7", "1, 2, 3", "T.tensor(0)")],
+        *[f"t = T.zeros(2, 3, dtype=T.uint8); t[{index}] = 300" for index in ("False", "7", "5, 1, 2", ":0")],
+        "t = T.zeros(2, 3, dtype=T.uint8); t[7, [1]] = -2.5",
+        "t = T.zeros(2, 3); t[False] = 'a'",
+    ],
+    "second passes through what has saved nothing": [
+        "x = T.ones(2, requires_grad=True); y = (x % T.ones(2)).sum(); y.backward(); y.backward(); x.grad",
+        "x = T.ones(2, requires_grad=True); y = (x % x).sum(); y.backward(); y.backward()",
+        "x = T.ones(2, requires_grad=True); y = T.hypot(x, x).sum(); y.backward(); y.backward()",
+    ],
+    "saved for its shape only": [
+        *[
+            f"z = y.{call}\ny.data.copy_(y)\nwith T.no_grad(): y.neg_()\nz.sum().backward()"
+            for call in (
+                "cummax(0)[0]",
+                "cummin(1)[0]",
+                "gather(0, T.tensor([[0]]))",
+                "masked_select(T.tensor([True, False]))",
+            )
+        ],
+        "z = T.zeros(2, 2).index_add(0, T.tensor([0, 1]), y)\nwith T.no_grad(): y.neg_()\nz.sum().backward()",
+        "z = x.copysign(y)\nwith T.no_grad(): y.neg_()\nz.sum().backward(); x.grad",
+        "z = x * T.ones(2); z.copysign_(z); z.sum().backward()",
+    ],
+    "views with nothing behind them": [
+        "T.autograd.grad(v.exp().sum(), v)",
+        "y = T.hypot(v, x).sum(); y.backward(inputs=[v], retain_graph=True); y.backward(); (v.grad, x.grad)",
+        "y = x * 1\nwith T.no_grad(): v = y[:]\ny += v\ny.sum().backward(); x.grad",
+        "y = x * 1\nwith T.no_grad(): v = y[:]\ny += v\nv.sum().backward()",
+        "n = T.ones(3, dtype=T.int64)\nwith T.no_grad(): w = n[:]\nw.bitwise_not_()",
+        "x = T.ones(2, 2, requires_grad=True); w = x.squeeze(-1)\nwith T.no_grad(): w.tanh_()\n"
+        "with T.inference_mode(): w.backward(T.ones(2, 2))\nx.grad",
+    ],
+    "tensors of inference mode": [
+        "b = a.view(T.int32); (b._version, b.is_inference())",
+        "with T.inference_mode(): b = x.view(T.int32)\nb.is_inference()",
+        "with T.inference_mode(): b = x.view(T.int32)\nb._version",
+        "a.data.mul_(2); (a, a.is_inference())",
+        "d = a.data; d.add_(1); (d._version, d.is_inference())",
+        "y = T.ones(2, 3, requires_grad=True); (y * a.data).sum().backward()",
+        *[
+            f"y = T.ones(2, 3, requires_grad=True); z = {made}\n"
+            "with T.inference_mode(): z.backward(retain_graph=True)\n(y.grad.is_inference(), y.grad)"
+            for made in ("(y * 2).sum()", "y.exp().sum()", "T.cat([y, y]).sum()", "y.T.sum()")
+        ],
+    ],
+    "edges and saved results": [
+        "x = T.tensor([-1., 0., 2.], requires_grad=True); g = T.autograd.grad(T.nn.functional.selu(x).sum(), x, "
+        "create_graph=True)[0]; g.sum().backward(); x.grad",
+        "T.tensordot(T.ones(1, 1, dtype=T.int8), T.ones(1, 1, dtype=T.int8), 1)",
+        "y = T.ones(2, 4, requires_grad=True) * 1\nwith T.no_grad(): v, w = y.split(2, 1)\nv.sum().backward()",
+        "y = T.ones(2, requires_grad=True) * 1\nwith T.no_grad(): v = y[:]\nv.backward(T.ones(2))",
+        "x = T.zeros(2, requires_grad=True); T.nn.functional.hardswish(x - 4).backward(T.tensor([T.nan, 1])); x.grad",
+        "y = T.ones(2, requires_grad=True) * 1; T.nn.functional.leaky_relu_(y)\nwith T.no_grad(): y.add_(1)\n"
+        "y.sum().backward()",
+    ],
+    "detached in place": [
+        "y = T.ones(2, requires_grad=True) * 2; y.retain_grad(); y.detach_(); (y.retains_grad, y.requires_grad)",
+        "y = T.zeros(3, dtype=T.bool); y[0] = T.ones((), requires_grad=True); y.requires_grad_()",
+    ],
+    "out= that requires grad": [
+        *[f"T.{name}(flags, flags, out=x)" for name in "bitwise_and bitwise_or bitwise_xor gcd lcm".split()],
+        "T.bitwise_not(flags, out=x)",
+        "T.floor_divide(x, 2, out=x)",
+        "T.heaviside(x, x, out=x)",
+        "T.mul(x, 2, out=x)",
+        "T.bitwise_and(x, x, out=T.zeros(3, 2))",
+    ],
+    "empty tensors and dimensions": [
+        *[f"T.zeros({shape}).cummax({dim}).values" for shape, dim in [((2, 0), 5), ((0,), 5), ((), 5), ((2, 3), 5)]],
+        "x = T.zeros(2, 0, requires_grad=True); y = x.diff(1); (y is x, y._version)",
+        "x = T.zeros(2, 1, requires_grad=True); x.diff(1).grad_fn.name()",
+        *[
+            f"T.linalg.matrix_norm(T.zeros({shape}), {order})"
+            for shape in ((2, 0), (0, 2))
+            for order in ("1", "T.inf", "-1")
+        ],
+        "T.nn.functional.cross_entropy(T.zeros(2, 0), T.zeros(2, dtype=T.int64), ignore_index=0)",
+        "T.nn.functional.cross_entropy(T.tensor(1.), T.tensor(1.))",
+        "T.bmm(T.zeros(0, 3, 2), T.zeros(0, 2, 3, dtype=T.float64))",
+        "T.bmm(T.zeros(2, 3, 0), T.zeros(2, 0, 3, dtype=T.float64))",
+    ],
+    "which of two errors": [
+        "T.zeros(3, 1, dtype=T.bool) @ T.zeros(2, 1, 3)",
+        "T.bmm(T.zeros(2, 30, 20), T.zeros(2, 20, 30, dtype=T.float64))",
+        "T.bmm(T.zeros(2, 30, 20, dtype=T.bool), T.zeros(2, 20, 30, dtype=T.float64))",
+        "T.bmm(T.zeros(2, 3, 1), T.zeros(2, 1, 3, dtype=T.bool))",
+        "T.addmm(T.ones(1), T.ones(2, 2, dtype=T.int8), T.ones(2, 2, 2))",
+        "T.baddbmm(T.ones(2, 2), T.ones(2, 2), T.ones(2, 2))",
+        "T.ones(()).mv(T.ones(3))",
+        "T.addmv(T.ones(()), T.ones(2, 2), T.ones(3))",
+        "T.nn.functional.linear(T.ones(()), T.ones(3))",
+        "T.tensordot(T.ones(2), T.ones(3, dtype=T.int8), 1)",
+        "T.linalg.matrix_norm(T.ones(2, dtype=T.int16), T.inf)",
+        "T.ones(3, 2).masked_scatter(T.ones(2, 0) > 0, T.ones(3, 2))",
+        "T.ones(3, 2).masked_scatter_(T.ones(2, 0) > 0, T.ones(3))",
+        "T.ones(3, 2).masked_fill_(T.ones(2, 0) > 0, 1)",
+        *[
+            f"x = T.ones(3, requires_grad=True); x.{call}"
+            for call in ("index_fill_(0, T.tensor([7]), 0)", "index_copy_(0, T.tensor([7]), T.ones(1))")
+        ],
+    ],
+    "dtypes of operands": [
+        *[f"T.tensor([1., 2.]).lerp(T.tensor([2., 3.]), T.tensor({weight}))" for weight in ("True", "1", "1j", "[1]")],
+        "T.tensor([1.], dtype=T.bfloat16).lerp_(T.tensor(3., dtype=T.bfloat16), T.tensor(0.5))",
+        "T.nn.functional.smooth_l1_loss(T.tensor(1., dtype=T.float64), T.ones(2, 3), reduction='sum')",
+        "T.nn.functional.mse_loss(T.tensor(1., dtype=T.float64), T.ones(2, 3))",
+    ],
+    "memory": [
+        "T.zeros(1, 1, 3, 4).expand(1, 2, 3, 4).triu_(1)",
+        "T.zeros(1, 3, 4).expand(2, 3, 4).triu_(1)",
+        "t = T.zeros_like(make((2, 1, 3), 'float32', 'reversed', 16, True)); t[True] = t",
+        "x = make((2, 3, 4), 'float32', 'transposed', 1, True); T.autograd.grad(x.as_strided((2,), (12,), 0).sum(), x)",
+        "make((2, 4), 'float32', 'reversed', 68, False).index_copy(1, T.tensor([1]), T.ones(2, 1))",
+        "x = T.tensor([1+2j, 3], requires_grad=True); y = x * 1; r = y.real; y.mul_(2); r.grad_fn.name()",
+        "r = T.view_as_real(T.ones(2) + 1j); r[0].mul_(T.ones((), requires_grad=True)); r.grad_fn.name()",
+    ],
+}
+
+
+def value_of(code: str, T: object) -> object:
+    """What the last expression of a program gives, or the text of an error that programs don't expect."""
+    names = {"T": T, "make": lambda *spec: make(T, *spec)}
+    *statements, last = code.replace("; ", "\n").split("\n")
+    try:
+        exec("\n".join(statements), names)
+        return eval(last, names) if " = " not in last else exec(last, names)
+    except IndexError as error:
+        return f"IndexError: {error}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code}")
+        for kind, codes in KINDS.items()
+        for code in codes
+    ],
+)
+def test_program(code):
+    assert_same(lambda T: value_of(code, T))
