@@ -62,8 +62,12 @@ demo-gpt: $(EXAMPLES) ## train a small transformer to write like Moby-Dick
 test: $(DEV) ## run the tests (all but the comparison with torch and the wheel)
 	$(PYTEST) -n $(JOBS) -m "not wheel" --ignore=tests/parity
 
-test-debug: $(DEV) ## run the unit tests with the asserts on memory and versions
-	MINDTORCH_DEBUG=1 $(PYTEST) -n $(JOBS) tests/unit tests/test_tiny.py
+# Every op in all its forms, and the rules of this library, in two minutes. For the rest, gradients by finite differences
+# and the comparison with torch, which take half an hour: make test-debug DEBUG_TESTS="tests/ops tests/unit tests/parity"
+DEBUG_TESTS ?= tests/ops/test_ops.py tests/ops/test_values.py tests/unit tests/test_tiny.py
+
+test-debug: $(DEV) ## run all ops and the unit tests with the asserts on memory and versions
+	MINDTORCH_DEBUG=1 $(PYTEST) -n $(JOBS) $(DEBUG_TESTS)
 
 codegen: $(DEV) ## write generated/ from ops.yaml and derivatives.yaml, and what the sample package has of it
 	$(PY) -m codegen

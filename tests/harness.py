@@ -31,6 +31,9 @@ TOLERANCES = {
     "complex128": (1e-9, 1e-11),
 }
 
+# Parts of the texts with which torch refuses a dtype. What it refuses otherwise, a sample says itself.
+REFUSALS = ("\" not implemented for '", "Subtraction, the `-` operator, with a bool tensor is not supported")
+
 
 @cache
 def model():
@@ -221,12 +224,63 @@ def specs_in(sample: Sample) -> list[TensorSpec]:
     return found
 
 
+# ---- derivatives ----
+
+_DOMAINS = {
+    "": lambda matrix: matrix,
+    "hermitian": lambda matrix: (matrix + matrix.mH) / 2,
+    "lower": lambda matrix: matrix.tril(),
+    "upper": lambda matrix: matrix.triu(),
+}
+
+
+def domains_of(sample: Sample, tensors: list) -> dict[int, Any]:
+    """By the id of each of a sample's tensors: what makes a matrix of the kind that the op takes it for."""
+    return {id(tensor): _DOMAINS[spec.domain] for tensor, spec in zip(tensors, specs_in(sample), strict=True)}
+
+
+def determined(sample: Sample, result: Any) -> Any:
+    """What of a result does not depend on a choice that a library is free to make."""
+    return sample.invariant(*result) if sample.invariant and result is not None else result
+
+
+def without_overlap(value: Any) -> Any:
+    """Elements in one place of memory cannot change one by one, as finite differences want it."""
+    if isinstance(value, TensorSpec):
+        return replace(value, layout="plain") if value.layout == "expanded" else value
+    return [without_overlap(item) for item in value] if isinstance(value, list) else value
+
+
 # ---- calls ----
 
 
 def function_of(T, op: Op):
     """The op by its schema name, as torch.ops.aten.add.Tensor."""
     return getattr(getattr(T.ops.aten, op.schema.name), op.schema.overload or "default")
+
+
+def function_in(T, op: Op, sample: Sample, args: list, kwargs: dict, inputs: list):
+    """The op as a function of the tensors that have gradients. What is written in place is a copy."""
+    domains = domains_of(sample, tensors_in(T, [args, kwargs]))
+
+    def function(*replacements):
+        places = {id(old): domains[id(old)](new) for old, new in zip(inputs, replacements, strict=True)}
+
+        def swap(value):
+            if isinstance(value, T.Tensor):
+                return places.get(id(value), value)
+            return [swap(item) for item in value] if isinstance(value, list) else value
+
+        given = [swap(value) for value in args]
+        if sample.tied:
+            given = sample.tied(*given)
+        if op.kind == "inplace":
+            given[0] = given[0].clone()
+        result = function_of(T, op)(*given, **{name: swap(value) for name, value in kwargs.items()})
+        found = tensors_in(T, determined(sample, result))
+        return tuple(t for t in found if t.is_floating_point() or t.is_complex())
+
+    return function
 
 
 @dataclass
@@ -306,6 +360,17 @@ def error_difference(actual: Exception | None, expected: Exception | None) -> st
         return f"raised {type(actual).__name__}: {actual}, expected {type(expected).__name__}: {expected}"
     left, right = str(actual).split("\n")[0], str(expected).split("\n")[0]
     return None if left == right else f"error text {left!r}, expected {right!r}"
+
+
+def without_dtype(form: Op, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments as an `out=` variant takes them, which has its dtype from `out` unless it asks for one."""
+    needed = {argument.name for argument in form.schema.inputs}
+    return {name: value for name, value in kwargs.items() if name in needed or name not in ("dtype", "device")}
+
+
+def is_refusal(error: Exception | None) -> bool:
+    """Whether an error says that an op does not take a dtype."""
+    return isinstance(error, RuntimeError) and any(text in str(error) for text in REFUSALS)
 
 
 def describe(sample: Sample) -> str:

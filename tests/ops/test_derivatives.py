@@ -1,0 +1,142 @@
+"""Derivatives of every op of the table against finite differences: first and second, backward and forward mode."""
+
+import pytest
+
+import mindtorch as torch
+from mindtorch.autograd import forward_ad
+from mindtorch.autograd.gradcheck import GradcheckError
+from tests.harness import (
+    arguments_of,
+    describe,
+    differentiable_arguments,
+    dtypes_of,
+    function_in,
+    is_refusal,
+    model,
+    outcome,
+    sampled_ops,
+    samples_of,
+    tensors_in,
+    without_overlap,
+)
+
+DOUBLE = (torch.float64, torch.complex128)
+FEW_ELEMENTS = 6
+
+
+def has_derivative(op, dtype):
+    """Whether an op has formulas, or may be made of ops that have them, in a dtype exact enough for differences."""
+    if dtype not in dtypes_of(op):
+        return False
+    derivative = model().derivatives.get(op.name)
+    if derivative is None:
+        return op.composite is not None
+    refused = dtype.startswith("complex") and derivative.refuses_complex
+    return bool(differentiable_arguments(op)) and not refused
+
+
+DIFFERENTIABLE = [
+    pytest.param(op, dtype, id=f"{op.name}-{dtype}")
+    for op in sampled_ops()
+    for dtype in ("float64", "complex128")
+    if has_derivative(op, dtype)
+]
+
+
+def checkable(op, dtype):
+    """Samples as (sample, function of the tensors that have gradients, those tensors)."""
+    for sample in samples_of(op, dtype):
+        args = arguments_of(torch, [without_overlap(arg) for arg in sample.args], True)
+        kwargs = arguments_of(torch, sample.kwargs, True)
+        inputs = [tensor for tensor in tensors_in(torch, [args, kwargs]) if tensor.requires_grad]
+        if not inputs or any(tensor.numel() == 0 or tensor.dtype not in DOUBLE for tensor in inputs):
+            continue
+        function = function_in(torch, op, sample, args, kwargs, inputs)
+        if not (sample.refusal or sample.no_differences) and is_regular(function, inputs):
+            yield sample, function, inputs
+
+
+def is_regular(function, inputs):
+    """Whether results have gradients, and those that do are double precision and finite in a neighbourhood."""
+    given = outcome(function, inputs, {})
+    if is_refusal(given.error):
+        return False
+    assert given.error is None, given
+    found = [each for each in given.result if each.requires_grad]
+    if not found or not all(each.dtype in DOUBLE for each in found):
+        return False
+    steps = ([tensor.detach() + step for tensor in inputs] for step in (-1e-6, 0, 1e-6))
+    return all(bool(result.isfinite().all()) for moved in steps for result in function(*moved))
+
+
+# The ops without a forward-mode rule, here and in PyTorch, as the error names them.
+WITHOUT_TANGENTS = {
+    derivative.op.schema.base
+    for derivative in model().derivatives.values()
+    if any(formula.kind == "not_implemented" for formula in derivative.forward)
+}
+
+
+def has_forward_rule(function, inputs):
+    """Whether there is one for the op, or all that it is made of. Only a refused one may be missing."""
+    with forward_ad.dual_level():
+        duals = [forward_ad.make_dual(tensor.detach(), torch.ones_like(tensor)) for tensor in inputs]
+        try:
+            function(*duals)
+        except NotImplementedError as error:
+            if any(f"with {name} that" in str(error) for name in WITHOUT_TANGENTS):
+                return False
+            raise
+    return True
+
+
+# The ops without any derivative, here and in PyTorch, as the error of a backward pass names them.
+WITHOUT_GRADIENTS = {
+    f"derivative for aten::{derivative.op.schema.base} is not implemented"
+    for derivative in model().derivatives.values()
+    if not any(formula.kind == "expression" for formula in derivative.backward)
+}
+
+
+def check_derivatives(check, op, sample, function, inputs, **options):
+    """Compare, and say of a failure which call it is and where the formulas are. Large inputs only along a line."""
+    fast_mode = any(tensor.is_complex() for tensor in inputs) or sum(map(torch.numel, inputs)) > FEW_ELEMENTS
+    error = outcome(check, (function, inputs), {"nondet_tol": 1e-10, "fast_mode": fast_mode, **options}).error
+    if error is None or str(error) in WITHOUT_GRADIENTS:
+        return
+    text = f"{op.name}({describe(sample)}): {error}\n{formulas_text(op)}"
+    if isinstance(error, GradcheckError):
+        pytest.fail(text, pytrace=False)
+    raise AssertionError(text) from error
+
+
+def formulas_text(op):
+    """The lines of derivatives.yaml that a wrong derivative of an op can come from."""
+    derivative = model().derivatives.get(op.name)
+    if derivative is None:
+        return "It is made of other ops, whose formulas are to be looked at."
+    lines = [formula_text(formula) for formula in (*derivative.backward, *derivative.forward)]
+    return "\n".join(["Its formulas:", *lines])
+
+
+def formula_text(formula):
+    origin = " (made of the backward formula: right when that is)" if formula.kind == "auto_element_wise" else ""
+    return f"{formula.location}: {', '.join(formula.targets)}: {formula.source}{origin}"
+
+
+@pytest.mark.parametrize("op, dtype", DIFFERENTIABLE)
+def test_gradient_matches_finite_differences(op, dtype):
+    """First derivatives, backward and forward mode, against finite differences."""
+    cases = list(checkable(op, dtype))
+    for case in cases:
+        check_derivatives(torch.autograd.gradcheck, op, *case, check_forward_ad=has_forward_rule(*case[1:]))
+    assert (
+        cases or op.composite
+    ), f"no sample of {op.name} has a gradient to check: samples that are regular are missing"
+
+
+@pytest.mark.parametrize("op, dtype", DIFFERENTIABLE)
+def test_second_gradient_matches_finite_differences(op, dtype):
+    """Second derivatives, backward and forward mode over backward, against finite differences of the first."""
+    for case in list(checkable(op, dtype))[:4]:
+        check_derivatives(torch.autograd.gradgradcheck, op, *case, check_fwd_over_rev=has_forward_rule(*case[1:]))
