@@ -14,6 +14,644 @@ from mindtorch.layout import layout
 from mindtorch.memory_format import memory_format
 from mindtorch.tensor import Tensor
 
+__all__ = [
+    "add",
+    "add_",
+    "sub",
+    "sub_",
+    "rsub",
+    "mul",
+    "mul_",
+    "div",
+    "div_",
+    "floor_divide",
+    "floor_divide_",
+    "remainder",
+    "remainder_",
+    "fmod",
+    "fmod_",
+    "pow",
+    "pow_",
+    "neg",
+    "neg_",
+    "abs",
+    "abs_",
+    "sgn",
+    "sgn_",
+    "sign",
+    "sign_",
+    "angle",
+    "_conj_physical",
+    "conj_physical",
+    "conj_physical_",
+    "exp",
+    "exp_",
+    "expm1",
+    "expm1_",
+    "exp2",
+    "exp2_",
+    "log",
+    "log_",
+    "log2",
+    "log2_",
+    "log10",
+    "log10_",
+    "log1p",
+    "log1p_",
+    "sqrt",
+    "sqrt_",
+    "rsqrt",
+    "rsqrt_",
+    "reciprocal",
+    "reciprocal_",
+    "square",
+    "square_",
+    "sin",
+    "sin_",
+    "cos",
+    "cos_",
+    "tan",
+    "tan_",
+    "asin",
+    "asin_",
+    "acos",
+    "acos_",
+    "atan",
+    "atan_",
+    "sinh",
+    "sinh_",
+    "cosh",
+    "cosh_",
+    "asinh",
+    "asinh_",
+    "acosh",
+    "acosh_",
+    "atanh",
+    "atanh_",
+    "sinc",
+    "sinc_",
+    "deg2rad",
+    "deg2rad_",
+    "rad2deg",
+    "rad2deg_",
+    "tanh",
+    "tanh_",
+    "sigmoid",
+    "sigmoid_",
+    "floor",
+    "floor_",
+    "ceil",
+    "ceil_",
+    "round",
+    "round_",
+    "trunc",
+    "trunc_",
+    "frac",
+    "frac_",
+    "relu",
+    "relu_",
+    "threshold_backward",
+    "threshold",
+    "threshold_",
+    "rrelu",
+    "rrelu_",
+    "clamp",
+    "clamp_",
+    "clamp_min",
+    "clamp_min_",
+    "clamp_max",
+    "clamp_max_",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "atan2",
+    "atan2_",
+    "hypot",
+    "hypot_",
+    "copysign",
+    "copysign_",
+    "nextafter",
+    "nextafter_",
+    "logaddexp",
+    "logaddexp2",
+    "heaviside",
+    "heaviside_",
+    "gcd",
+    "gcd_",
+    "lcm",
+    "lcm_",
+    "ldexp",
+    "ldexp_",
+    "frexp",
+    "logit",
+    "logit_",
+    "eq",
+    "eq_",
+    "ne",
+    "ne_",
+    "lt",
+    "lt_",
+    "le",
+    "le_",
+    "gt",
+    "gt_",
+    "ge",
+    "ge_",
+    "logical_not",
+    "logical_not_",
+    "logical_and",
+    "logical_and_",
+    "logical_or",
+    "logical_or_",
+    "logical_xor",
+    "logical_xor_",
+    "bitwise_not",
+    "bitwise_not_",
+    "bitwise_and",
+    "bitwise_and_",
+    "bitwise_or",
+    "bitwise_or_",
+    "bitwise_xor",
+    "bitwise_xor_",
+    "bitwise_left_shift",
+    "bitwise_left_shift_",
+    "bitwise_right_shift",
+    "bitwise_right_shift_",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "isposinf",
+    "isneginf",
+    "signbit",
+    "where",
+    "masked_fill",
+    "masked_fill_",
+    "lerp",
+    "lerp_",
+    "addcmul",
+    "addcmul_",
+    "addcdiv",
+    "addcdiv_",
+    "absolute",
+    "absolute_",
+    "negative",
+    "negative_",
+    "positive",
+    "fix",
+    "fix_",
+    "clip",
+    "clip_",
+    "multiply",
+    "multiply_",
+    "subtract",
+    "subtract_",
+    "divide",
+    "divide_",
+    "true_divide",
+    "true_divide_",
+    "arctan2",
+    "arctan2_",
+    "arcsin",
+    "arcsin_",
+    "arccos",
+    "arccos_",
+    "arctan",
+    "arctan_",
+    "arcsinh",
+    "arcsinh_",
+    "arccosh",
+    "arccosh_",
+    "arctanh",
+    "arctanh_",
+    "float_power",
+    "float_power_",
+    "greater",
+    "greater_",
+    "greater_equal",
+    "greater_equal_",
+    "less",
+    "less_",
+    "less_equal",
+    "less_equal_",
+    "not_equal",
+    "not_equal_",
+    "isreal",
+    "nan_to_num",
+    "nan_to_num_",
+    "isin",
+    "sum",
+    "mean",
+    "prod",
+    "amax",
+    "amin",
+    "max",
+    "min",
+    "aminmax",
+    "median",
+    "nanmedian",
+    "mode",
+    "kthvalue",
+    "histc",
+    "histogram",
+    "bincount",
+    "searchsorted",
+    "bucketize",
+    "argmax",
+    "argmin",
+    "any",
+    "all",
+    "var",
+    "std",
+    "logsumexp",
+    "cumsum",
+    "cumsum_",
+    "cumprod",
+    "cumprod_",
+    "cummax",
+    "cummin",
+    "logcumsumexp",
+    "_softmax",
+    "_softmax_backward_data",
+    "softmax",
+    "_log_softmax",
+    "_log_softmax_backward_data",
+    "log_softmax",
+    "sort",
+    "argsort",
+    "topk",
+    "norm",
+    "dist",
+    "renorm",
+    "renorm_",
+    "quantile",
+    "nanquantile",
+    "cov",
+    "corrcoef",
+    "count_nonzero",
+    "std_mean",
+    "var_mean",
+    "nanmean",
+    "nansum",
+    "msort",
+    "diff",
+    "trapezoid",
+    "cumulative_trapezoid",
+    "trapz",
+    "gradient",
+    "alias",
+    "lift_fresh",
+    "_local_scalar_dense",
+    "detach",
+    "detach_",
+    "_reshape_alias",
+    "reshape",
+    "transpose",
+    "transpose_",
+    "t",
+    "t_",
+    "permute",
+    "movedim",
+    "broadcast_to",
+    "squeeze",
+    "squeeze_",
+    "unsqueeze",
+    "unsqueeze_",
+    "select",
+    "slice",
+    "narrow",
+    "split",
+    "split_with_sizes",
+    "chunk",
+    "unbind",
+    "diagonal",
+    "as_strided",
+    "as_strided_",
+    "flatten",
+    "unflatten",
+    "view_as_real",
+    "view_as_complex",
+    "real",
+    "imag",
+    "_unsafe_view",
+    "swapaxes",
+    "swapaxes_",
+    "swapdims",
+    "swapdims_",
+    "adjoint",
+    "moveaxis",
+    "ravel",
+    "tensor_split",
+    "hsplit",
+    "vsplit",
+    "dsplit",
+    "alias_copy",
+    "detach_copy",
+    "view_copy",
+    "transpose_copy",
+    "t_copy",
+    "permute_copy",
+    "expand_copy",
+    "squeeze_copy",
+    "unsqueeze_copy",
+    "select_copy",
+    "slice_copy",
+    "narrow_copy",
+    "split_copy",
+    "split_with_sizes_copy",
+    "unbind_copy",
+    "diagonal_copy",
+    "unfold_copy",
+    "as_strided_copy",
+    "view_as_real_copy",
+    "view_as_complex_copy",
+    "select_scatter",
+    "slice_scatter",
+    "diagonal_scatter",
+    "as_strided_scatter",
+    "_add_batch_dim",
+    "_spread_over_level",
+    "_remove_batch_dim",
+    "index",
+    "index_put",
+    "index_put_",
+    "index_select",
+    "index_add",
+    "index_add_",
+    "gather",
+    "scatter",
+    "scatter_",
+    "scatter_add",
+    "scatter_add_",
+    "scatter_reduce",
+    "scatter_reduce_",
+    "index_reduce",
+    "index_reduce_",
+    "put",
+    "put_",
+    "masked_select",
+    "masked_scatter",
+    "masked_scatter_",
+    "nonzero",
+    "nonzero_static",
+    "cat",
+    "stack",
+    "hstack",
+    "vstack",
+    "flip",
+    "roll",
+    "tril",
+    "tril_",
+    "triu",
+    "triu_",
+    "diag",
+    "diag_embed",
+    "select_backward",
+    "slice_backward",
+    "diagonal_backward",
+    "unfold_backward",
+    "index_select_backward",
+    "gather_backward",
+    "value_selecting_reduction_backward",
+    "dstack",
+    "column_stack",
+    "row_stack",
+    "concat",
+    "concatenate",
+    "tile",
+    "repeat_interleave",
+    "fliplr",
+    "flipud",
+    "rot90",
+    "take_along_dim",
+    "argwhere",
+    "diagflat",
+    "combinations",
+    "index_fill",
+    "index_fill_",
+    "index_copy",
+    "index_copy_",
+    "take",
+    "mm",
+    "bmm",
+    "mv",
+    "dot",
+    "matmul",
+    "addmm",
+    "addmm_",
+    "baddbmm",
+    "baddbmm_",
+    "addmv",
+    "addmv_",
+    "addbmm",
+    "addbmm_",
+    "addr",
+    "addr_",
+    "vdot",
+    "outer",
+    "einsum",
+    "tensordot",
+    "ger",
+    "inner",
+    "kron",
+    "matrix_power",
+    "trace",
+    "inverse",
+    "_linalg_det",
+    "det",
+    "_linalg_slogdet",
+    "slogdet",
+    "logdet",
+    "_linalg_solve_ex",
+    "lu_unpack",
+    "lu_solve",
+    "triangular_solve",
+    "cholesky",
+    "cholesky_solve",
+    "cholesky_inverse",
+    "qr",
+    "_linalg_svd",
+    "svd",
+    "_linalg_eigh",
+    "matrix_exp",
+    "pinverse",
+    "chain_matmul",
+    "cross",
+    "cdist",
+    "_cdist_forward",
+    "pdist",
+    "_pdist_forward",
+    "vander",
+    "convolution",
+    "convolution_backward",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose2d",
+    "max_pool2d",
+    "_adaptive_avg_pool2d",
+    "native_batch_norm",
+    "native_batch_norm_backward",
+    "batch_norm",
+    "native_layer_norm",
+    "native_layer_norm_backward",
+    "layer_norm",
+    "affine_grid_generator",
+    "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
+    "embedding",
+    "embedding_dense_backward",
+    "_embedding_bag",
+    "_embedding_bag_forward_only",
+    "embedding_bag",
+    "_embedding_bag_backward",
+    "_embedding_bag_dense_backward",
+    "_embedding_bag_per_sample_weights_backward",
+    "embedding_renorm_",
+    "dropout",
+    "dropout_",
+    "native_dropout",
+    "constant_pad_nd",
+    "max_pool3d",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "avg_pool1d",
+    "adaptive_avg_pool1d",
+    "_adaptive_avg_pool3d",
+    "_adaptive_avg_pool3d_backward",
+    "adaptive_max_pool1d",
+    "conv_transpose1d",
+    "conv_transpose3d",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "channel_shuffle",
+    "instance_norm",
+    "bilinear",
+    "native_group_norm",
+    "native_group_norm_backward",
+    "_native_batch_norm_legit",
+    "_native_batch_norm_legit_no_training",
+    "norm_except_dim",
+    "group_norm",
+    "rms_norm",
+    "feature_dropout",
+    "feature_dropout_",
+    "alpha_dropout",
+    "alpha_dropout_",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "lstm",
+    "gru",
+    "rnn_tanh",
+    "rnn_relu",
+    "lstm_cell",
+    "gru_cell",
+    "rnn_tanh_cell",
+    "rnn_relu_cell",
+    "binary_cross_entropy_with_logits",
+    "_ctc_loss",
+    "_ctc_loss_backward",
+    "ctc_loss",
+    "hinge_embedding_loss",
+    "poisson_nll_loss",
+    "kl_div",
+    "bernoulli",
+    "poisson",
+    "binomial",
+    "_standard_gamma",
+    "_sample_dirichlet",
+    "_standard_gamma_grad",
+    "_dirichlet_grad",
+    "rand",
+    "randn",
+    "randint",
+    "randperm",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "multinomial",
+    "normal",
+    "empty",
+    "empty_strided",
+    "zeros",
+    "ones",
+    "full",
+    "arange",
+    "linspace",
+    "logspace",
+    "range",
+    "eye",
+    "hann_window",
+    "hamming_window",
+    "blackman_window",
+    "bartlett_window",
+    "kaiser_window",
+    "scalar_tensor",
+    "empty_like",
+    "zeros_like",
+    "ones_like",
+    "full_like",
+    "clone",
+    "_to_copy",
+    "fill",
+    "fill_",
+    "zero_",
+    "complex",
+    "polar",
+    "empty_permuted",
+    "tril_indices",
+    "triu_indices",
+    "_fft_c2c",
+    "_fft_r2c",
+    "_fft_c2r",
+    "stft",
+    "istft",
+    "erf",
+    "erf_",
+    "erfc",
+    "erfc_",
+    "erfinv",
+    "erfinv_",
+    "lgamma",
+    "lgamma_",
+    "digamma",
+    "digamma_",
+    "polygamma",
+    "polygamma_",
+    "xlogy",
+    "xlogy_",
+    "i0",
+    "i0_",
+    "igamma",
+    "igamma_",
+    "igammac",
+    "igammac_",
+    "mvlgamma",
+    "mvlgamma_",
+    "_sparse_coo_tensor_with_dims_and_tensors",
+    "_sparse_coo_tensor_unsafe",
+    "_coalesce",
+    "_foreach_add",
+    "_foreach_add_",
+    "_foreach_sub",
+    "_foreach_sub_",
+    "_foreach_mul",
+    "_foreach_mul_",
+    "_foreach_div",
+    "_foreach_div_",
+    "_foreach_addcmul",
+    "_foreach_addcmul_",
+    "_foreach_addcdiv",
+    "_foreach_addcdiv_",
+    "_foreach_sqrt",
+    "_foreach_sqrt_",
+    "_foreach_neg",
+    "_foreach_neg_",
+    "_foreach_norm",
+    "_foreach_zero_",
+]
+
 Number: TypeAlias = int | float | bool | builtins.complex
 
 @overload
@@ -169,6 +807,22 @@ def relu_(input: Tensor) -> Tensor: ...
 def threshold_backward(
     grad_output: Tensor, input: Tensor, threshold: Number, *, out: Tensor | None = None
 ) -> Tensor: ...
+def threshold(input: Tensor, threshold: Number, value: Number, *, out: Tensor | None = None) -> Tensor: ...
+def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor: ...
+def rrelu(
+    input: Tensor,
+    lower: Number = 0.125,
+    upper: Number = 0.3333333333333333,
+    training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor: ...
+def rrelu_(
+    input: Tensor,
+    lower: Number = 0.125,
+    upper: Number = 0.3333333333333333,
+    training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor: ...
 @overload
 def clamp(
     input: Tensor, min: Number | None = None, max: Number | None = None, *, out: Tensor | None = None
@@ -289,6 +943,8 @@ def bitwise_not_(input: Tensor) -> Tensor: ...
 @overload
 def bitwise_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
+def bitwise_and(input: Number, other: Tensor) -> Tensor: ...
+@overload
 def bitwise_and(input: Tensor, other: Number, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def bitwise_and_(input: Tensor, other: Tensor) -> Tensor: ...
@@ -297,6 +953,8 @@ def bitwise_and_(input: Tensor, other: Number) -> Tensor: ...
 @overload
 def bitwise_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
+def bitwise_or(input: Number, other: Tensor) -> Tensor: ...
+@overload
 def bitwise_or(input: Tensor, other: Number, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def bitwise_or_(input: Tensor, other: Tensor) -> Tensor: ...
@@ -304,6 +962,8 @@ def bitwise_or_(input: Tensor, other: Tensor) -> Tensor: ...
 def bitwise_or_(input: Tensor, other: Number) -> Tensor: ...
 @overload
 def bitwise_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def bitwise_xor(input: Number, other: Tensor) -> Tensor: ...
 @overload
 def bitwise_xor(input: Tensor, other: Number, *, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -386,30 +1046,44 @@ def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number =
 @overload
 @deprecated("deprecated by PyTorch: use torch.addcdiv_(x, tensor1, tensor2, value=value)")
 def addcdiv_(input: Tensor, value: Number, tensor1: Tensor, tensor2: Tensor) -> Tensor: ...
-def absolute(input: Tensor) -> Tensor: ...
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def absolute_(input: Tensor) -> Tensor: ...
-def negative(input: Tensor) -> Tensor: ...
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def negative_(input: Tensor) -> Tensor: ...
 def positive(input: Tensor) -> Tensor: ...
-def fix(input: Tensor) -> Tensor: ...
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def fix_(input: Tensor) -> Tensor: ...
-def clip(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor: ...
+@overload
+def clip(
+    input: Tensor, min: Number | None = None, max: Number | None = None, *, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def clip(
+    input: Tensor, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor: ...
+@overload
 def clip_(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor: ...
-def multiply(input: Tensor | Number, other: Tensor | Number) -> Tensor: ...
+@overload
+def clip_(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor: ...
+def multiply(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
 def multiply_(input: Tensor, other: Tensor | Number) -> Tensor: ...
-def subtract(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor: ...
+def subtract(
+    input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor: ...
 def subtract_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor: ...
 @overload
-def divide(input: Tensor | Number, other: Tensor | Number) -> Tensor: ...
+def divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
 @overload
-def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None) -> Tensor: ...
+def divide(
+    input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None, out: Tensor | None = None
+) -> Tensor: ...
 @overload
 def divide_(input: Tensor, other: Tensor | Number) -> Tensor: ...
 @overload
 def divide_(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None) -> Tensor: ...
-def true_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor: ...
+def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
 def true_divide_(input: Tensor, other: Tensor | Number) -> Tensor: ...
-def arctan2(input: Tensor, other: Tensor) -> Tensor: ...
+def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def arctan2_(input: Tensor, other: Tensor) -> Tensor: ...
 def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def arcsin_(input: Tensor) -> Tensor: ...
@@ -486,11 +1160,32 @@ def nan_to_num_(
     input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor: ...
 @overload
-def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False) -> Tensor: ...
+def isin(
+    elements: Tensor,
+    test_elements: Tensor,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    out: Tensor | None = None,
+) -> Tensor: ...
 @overload
-def isin(elements: Tensor, test_element: Number, *, assume_unique: bool = False, invert: bool = False) -> Tensor: ...
+def isin(
+    elements: Tensor,
+    test_element: Number,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    out: Tensor | None = None,
+) -> Tensor: ...
 @overload
-def isin(element: Number, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False) -> Tensor: ...
+def isin(
+    element: Number,
+    test_elements: Tensor,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    out: Tensor | None = None,
+) -> Tensor: ...
 @overload
 def sum(input: Tensor, *, dtype: dtype | None = None) -> Tensor: ...
 @overload
@@ -563,6 +1258,26 @@ def kthvalue(
     input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
 ) -> return_types.kthvalue: ...
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def histogram(
+    input: Tensor,
+    bins: Tensor,
+    *,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.histogram: ...
+@overload
+def histogram(
+    input: Tensor,
+    bins: int = 100,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.histogram: ...
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor: ...
 @overload
 def searchsorted(
     sorted_sequence: Tensor,
@@ -687,7 +1402,9 @@ def sort(
 @overload
 def argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor: ...
 @overload
-def argsort(input: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor: ...
+def argsort(
+    input: Tensor, *, stable: bool, dim: int = -1, descending: bool = False, out: Tensor | None = None
+) -> Tensor: ...
 def topk(
     input: Tensor,
     k: int,
@@ -710,7 +1427,7 @@ def norm(
     input: Tensor, p: Number | None, dim: int | Sequence[int], keepdim: bool, *, dtype: dtype, out: Tensor | None = None
 ) -> Tensor: ...
 def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor: ...
-def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor: ...
+def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor | None = None) -> Tensor: ...
 def renorm_(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor: ...
 @overload
 def quantile(
@@ -783,7 +1500,12 @@ def var_mean(
     input: Tensor, dim: int | Sequence[int] | None = None, *, correction: Number | None = None, keepdim: bool = False
 ) -> tuple[Tensor, Tensor]: ...
 def nanmean(
-    input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
 ) -> Tensor: ...
 def nansum(
     input: Tensor,
@@ -793,9 +1515,15 @@ def nansum(
     dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor: ...
-def msort(input: Tensor) -> Tensor: ...
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def diff(
-    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+    input: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor: ...
 @overload
 def trapezoid(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Tensor: ...
@@ -879,7 +1607,10 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor: ...
 def unsqueeze_(input: Tensor, dim: int) -> Tensor: ...
 def select(input: Tensor, dim: int, index: int) -> Tensor: ...
 def slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor: ...
+@overload
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor: ...
+@overload
+def narrow(input: Tensor, dim: int, start: Tensor, length: int) -> Tensor: ...
 @overload
 def split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]: ...
 @overload
@@ -908,6 +1639,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor: ...
 def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor: ...
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor: ...
 def swapdims_(input: Tensor, dim0: int, dim1: int) -> Tensor: ...
+def adjoint(input: Tensor) -> Tensor: ...
 @overload
 def moveaxis(input: Tensor, source: Sequence[int], destination: Sequence[int]) -> Tensor: ...
 @overload
@@ -917,6 +1649,8 @@ def ravel(input: Tensor) -> Tensor: ...
 def tensor_split(input: Tensor, sections: int, dim: int = 0) -> tuple[Tensor, ...]: ...
 @overload
 def tensor_split(input: Tensor, indices: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]: ...
+@overload
+def tensor_split(input: Tensor, tensor_indices_or_sections: Tensor, dim: int = 0) -> tuple[Tensor, ...]: ...
 @overload
 def hsplit(input: Tensor, sections: int) -> tuple[Tensor, ...]: ...
 @overload
@@ -972,7 +1706,7 @@ def slice_copy(
     *,
     out: Tensor | None = None,
 ) -> Tensor: ...
-def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor: ...
+def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Tensor | None = None) -> Tensor: ...
 def split_copy(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]: ...
 def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]: ...
 def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]: ...
@@ -1073,6 +1807,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor: ...
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor: ...
 def nonzero(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor: ...
 def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor: ...
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor: ...
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
@@ -1099,11 +1834,11 @@ def gather_backward(grad: Tensor, input: Tensor, dim: int, index: Tensor, sparse
 def value_selecting_reduction_backward(
     grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool
 ) -> Tensor: ...
-def dstack(tensors: Sequence[Tensor]) -> Tensor: ...
-def column_stack(tensors: Sequence[Tensor]) -> Tensor: ...
-def row_stack(tensors: Sequence[Tensor]) -> Tensor: ...
-def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor: ...
-def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor: ...
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
+def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
+def concat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor: ...
+def concatenate(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor: ...
 @overload
@@ -1121,7 +1856,7 @@ def repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Ten
 def fliplr(input: Tensor) -> Tensor: ...
 def flipud(input: Tensor) -> Tensor: ...
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor: ...
-def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor: ...
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def argwhere(input: Tensor) -> Tensor: ...
 def diagflat(input: Tensor, offset: int = 0) -> Tensor: ...
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor: ...
@@ -1133,9 +1868,9 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
 def index_fill_(input: Tensor, dim: int, index: Tensor, value: Number) -> Tensor: ...
 @overload
 def index_fill_(input: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor: ...
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor: ...
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor: ...
-def take(input: Tensor, index: Tensor) -> Tensor: ...
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -1231,10 +1966,10 @@ def einsum(equation: str, tensors: Sequence[Tensor], *, path: Sequence[int] | No
 def tensordot(
     input: Tensor, other: Tensor, dims_self: Sequence[int], dims_other: Sequence[int], *, out: Tensor | None = None
 ) -> Tensor: ...
-def ger(input: Tensor, vec2: Tensor) -> Tensor: ...
-def inner(input: Tensor, other: Tensor) -> Tensor: ...
-def kron(input: Tensor, other: Tensor) -> Tensor: ...
-def matrix_power(input: Tensor, n: int) -> Tensor: ...
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor: ...
 def trace(input: Tensor) -> Tensor: ...
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def _linalg_det(A: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types._linalg_det: ...
@@ -1245,12 +1980,27 @@ def logdet(input: Tensor) -> Tensor: ...
 def _linalg_solve_ex(
     A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: tuple[Tensor, ...] | None = None
 ) -> return_types._linalg_solve_ex: ...
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: bool = True,
+    unpack_pivots: bool = True,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.lu_unpack: ...
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def triangular_solve(
-    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+    input: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
 ) -> return_types.triangular_solve: ...
-def cholesky(input: Tensor, upper: bool = False) -> Tensor: ...
-def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor: ...
-def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor: ...
+def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor: ...
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor: ...
+def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor: ...
 def qr(input: Tensor, some: bool = True, *, out: tuple[Tensor, ...] | None = None) -> return_types.qr: ...
 def _linalg_svd(
     A: Tensor,
@@ -1269,8 +2019,11 @@ def _linalg_eigh(
 def matrix_exp(input: Tensor) -> Tensor: ...
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor: ...
 def chain_matmul(matrices: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
-def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor: ...
+def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor: ...
+def _cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor: ...
+def pdist(input: Tensor, p: float = 2.0) -> Tensor: ...
+def _pdist_forward(input: Tensor, p: float = 2.0) -> Tensor: ...
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor: ...
 def convolution(
     input: Tensor,
@@ -1434,12 +2187,97 @@ def layer_norm(
     eps: float = 1e-05,
     cudnn_enable: bool = True,
 ) -> Tensor: ...
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor: ...
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor: ...
+def grid_sampler_2d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor: ...
+def grid_sampler_3d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor: ...
 def embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Tensor: ...
 def embedding_dense_backward(
     grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Tensor: ...
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+def _embedding_bag_forward_only(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+@overload
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+@overload
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+def _embedding_bag_backward(
+    grad: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    padding_idx: int = -1,
+) -> Tensor: ...
+def _embedding_bag_dense_backward(
+    grad: Tensor,
+    indices: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    per_sample_weights: Tensor | None,
+    padding_idx: int = -1,
+) -> Tensor: ...
+def _embedding_bag_per_sample_weights_backward(
+    grad: Tensor, weight: Tensor, indices: Tensor, offsets: Tensor, offset2bag: Tensor, mode: int, padding_idx: int = -1
+) -> Tensor: ...
+def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor: ...
 def dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]: ...
@@ -1524,6 +2362,46 @@ def instance_norm(
     cudnn_enabled: bool,
 ) -> Tensor: ...
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
+def native_group_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def native_group_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def _native_batch_norm_legit(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def _native_batch_norm_legit(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, training: bool, momentum: float, eps: float
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def _native_batch_norm_legit_no_training(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor: ...
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -1657,11 +2535,83 @@ def rnn_relu_cell(
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 1
 ) -> Tensor: ...
+@overload
+def _ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[int],
+    target_lengths: Sequence[int],
+    blank: int = 0,
+    zero_infinity: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def _ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    zero_infinity: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def _ctc_loss_backward(
+    grad: Tensor,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[int],
+    target_lengths: Sequence[int],
+    neg_log_likelihood: Tensor,
+    log_alpha: Tensor,
+    blank: int,
+    zero_infinity: bool = False,
+) -> Tensor: ...
+@overload
+def _ctc_loss_backward(
+    grad: Tensor,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    neg_log_likelihood: Tensor,
+    log_alpha: Tensor,
+    blank: int,
+    zero_infinity: bool = False,
+) -> Tensor: ...
+@overload
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[int],
+    target_lengths: Sequence[int],
+    blank: int = 0,
+    reduction: int = 1,
+    zero_infinity: bool = False,
+) -> Tensor: ...
+@overload
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: int = 1,
+    zero_infinity: bool = False,
+) -> Tensor: ...
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor: ...
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor: ...
 def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor: ...
 @overload
 def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
 @overload
 def bernoulli(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor: ...
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor: ...
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor: ...
+def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor: ...
+def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor: ...
+def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor: ...
+def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor: ...
 @overload
 def rand(
     size: Sequence[int],
@@ -1746,6 +2696,7 @@ def randperm(
     out: Tensor | None = None,
     requires_grad: bool = False,
 ) -> Tensor: ...
+@overload
 def rand_like(
     input: Tensor,
     *,
@@ -1756,6 +2707,19 @@ def rand_like(
     memory_format: memory_format | None = None,
     requires_grad: bool = False,
 ) -> Tensor: ...
+@overload
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
 def randn_like(
     input: Tensor,
     *,
@@ -1767,8 +2731,71 @@ def randn_like(
     requires_grad: bool = False,
 ) -> Tensor: ...
 @overload
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
 def randint_like(
     input: Tensor,
+    high: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def randint_like(
+    input: Tensor,
+    high: int,
+    *,
+    generator: Generator | None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def randint_like(
+    input: Tensor,
+    high: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def randint_like(
+    input: Tensor,
+    high: Tensor,
+    *,
+    generator: Generator | None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def randint_like(
+    input: Tensor,
+    low: int,
     high: int,
     *,
     dtype: dtype | None = None,
@@ -1784,6 +2811,7 @@ def randint_like(
     low: int,
     high: int,
     *,
+    generator: Generator | None,
     dtype: dtype | None = None,
     layout: layout | None = None,
     device: device | str | None = None,
@@ -1965,6 +2993,7 @@ def linspace(
     layout: layout | None = None,
     device: device | str | None = None,
     pin_memory: bool | None = False,
+    out: Tensor | None = None,
     requires_grad: bool = False,
 ) -> Tensor: ...
 @overload
@@ -1977,6 +3006,7 @@ def linspace(
     layout: layout | None = None,
     device: device | str | None = None,
     pin_memory: bool | None = False,
+    out: Tensor | None = None,
     requires_grad: bool = False,
 ) -> Tensor: ...
 @overload
@@ -1989,8 +3019,10 @@ def linspace(
     layout: layout | None = None,
     device: device | str | None = None,
     pin_memory: bool | None = False,
+    out: Tensor | None = None,
     requires_grad: bool = False,
 ) -> Tensor: ...
+@overload
 def logspace(
     start: Number,
     end: Number,
@@ -2001,6 +3033,49 @@ def logspace(
     layout: layout | None = None,
     device: device | str | None = None,
     pin_memory: bool | None = False,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def logspace(
+    start: Tensor,
+    end: Tensor,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def logspace(
+    start: Number,
+    end: Tensor,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def logspace(
+    start: Tensor,
+    end: Number,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    out: Tensor | None = None,
     requires_grad: bool = False,
 ) -> Tensor: ...
 def range(
@@ -2012,6 +3087,7 @@ def range(
     layout: layout | None = None,
     device: device | str | None = None,
     pin_memory: bool | None = False,
+    out: Tensor | None = None,
     requires_grad: bool = False,
 ) -> Tensor: ...
 @overload
@@ -2035,6 +3111,148 @@ def eye(
     device: device | str | None = None,
     pin_memory: bool | None = False,
     out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def hann_window(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def hann_window(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: int,
+    periodic: bool,
+    alpha: float,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: int,
+    periodic: bool,
+    alpha: float,
+    beta: float,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def blackman_window(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def blackman_window(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def bartlett_window(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def bartlett_window(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def kaiser_window(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def kaiser_window(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor: ...
+@overload
+def kaiser_window(
+    window_length: int,
+    periodic: bool,
+    beta: float,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = False,
     requires_grad: bool = False,
 ) -> Tensor: ...
 def scalar_tensor(
@@ -2149,6 +3367,44 @@ def _fft_r2c(
 ) -> Tensor: ...
 def _fft_c2r(
     input: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int, *, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor: ...
+@overload
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor: ...
+def istft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
 ) -> Tensor: ...
 def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def erf_(input: Tensor) -> Tensor: ...

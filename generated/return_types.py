@@ -78,6 +78,15 @@ class kthvalue(NamedResult):
     indices: Tensor
 
 
+class histogram(NamedResult):
+    """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+
+    __slots__ = ()
+
+    hist: Tensor
+    bin_edges: Tensor
+
+
 class cummax(NamedResult):
     """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
 
@@ -199,6 +208,16 @@ class linalg_lu_factor(NamedResult):
 
     LU: Tensor
     pivots: Tensor
+
+
+class lu_unpack(NamedResult):
+    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
+
+    __slots__ = ()
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
 
 
 class linalg_lu(NamedResult):

@@ -4,6 +4,7 @@
 
 from mindtorch._generated.ops import (
     factory as factory_ops,
+    fft as fft_ops,
     indexing as indexing_ops,
     linalg as linalg_ops,
     pointwise as pointwise_ops,
@@ -134,6 +135,8 @@ class PointwiseMethods:
     frac_ = as_method(pointwise_ops.frac_)
     relu = as_method(pointwise_ops.relu)
     relu_ = as_method(pointwise_ops.relu_)
+    threshold_ = as_method(pointwise_ops.threshold_)
+    rrelu_ = as_method(pointwise_ops.rrelu_)
     clamp = as_method(pointwise_ops.clamp)
     clamp_ = as_method(pointwise_ops.clamp_)
     clamp_min = as_method(pointwise_ops.clamp_min)
@@ -300,6 +303,8 @@ class ReductionMethods:
     mode = as_method(reduction_ops.mode)
     kthvalue = as_method(reduction_ops.kthvalue)
     histc = as_method(reduction_ops.histc)
+    histogram = as_method(reduction_ops.histogram)
+    bincount = as_method(reduction_ops.bincount)
     argmax = as_method(reduction_ops.argmax)
     argmin = as_method(reduction_ops.argmin)
     any = as_method(reduction_ops.any)
@@ -377,6 +382,7 @@ class ViewMethods:
     swapaxes_ = as_method(view_ops.swapaxes_)
     swapdims = as_method(view_ops.swapdims)
     swapdims_ = as_method(view_ops.swapdims_)
+    adjoint = as_method(view_ops.adjoint)
     moveaxis = as_method(view_ops.moveaxis)
     ravel = as_method(view_ops.ravel)
     reshape_as = as_method(view_ops.reshape_as)
@@ -416,6 +422,7 @@ class IndexingMethods:
     masked_scatter = as_method(indexing_ops.masked_scatter)
     masked_scatter_ = as_method(indexing_ops.masked_scatter_)
     nonzero = as_method(indexing_ops.nonzero)
+    nonzero_static = as_method(indexing_ops.nonzero_static)
     repeat = as_method(indexing_ops.repeat)
     flip = as_method(indexing_ops.flip)
     roll = as_method(indexing_ops.roll)
@@ -472,6 +479,7 @@ class LinalgMethods:
     det = as_method(linalg_ops.det)
     slogdet = as_method(linalg_ops.slogdet)
     logdet = as_method(linalg_ops.logdet)
+    lu_solve = as_method(linalg_ops.lu_solve)
     triangular_solve = as_method(linalg_ops.triangular_solve)
     cholesky = as_method(linalg_ops.cholesky)
     cholesky_solve = as_method(linalg_ops.cholesky_solve)
@@ -493,6 +501,9 @@ class RandomMethods:
     bernoulli = as_method(random_ops.bernoulli)
     random_ = as_method(random_ops.random_)
     exponential_ = as_method(random_ops.exponential_)
+    cauchy_ = as_method(random_ops.cauchy_)
+    log_normal_ = as_method(random_ops.log_normal_)
+    geometric_ = as_method(random_ops.geometric_)
     multinomial = as_method(random_ops.multinomial)
 
 
@@ -511,6 +522,13 @@ class FactoryMethods:
     type_as = as_method(factory_ops.type_as)
     fill_ = as_method(factory_ops.fill_)
     zero_ = as_method(factory_ops.zero_)
+
+
+@extend_tensor
+class FftMethods:
+    """Methods and operators of the fft ops."""
+
+    istft = as_method(fft_ops.istft)
 
 
 @extend_tensor

@@ -104,6 +104,8 @@ from mindtorch.layout import layout as layout
 from mindtorch.layout import sparse_coo as sparse_coo
 from mindtorch.layout import sparse_csr as sparse_csr
 from mindtorch.layout import strided as strided
+from mindtorch.lowrank import pca_lowrank as pca_lowrank
+from mindtorch.lowrank import svd_lowrank as svd_lowrank
 from mindtorch.memory_format import channels_last as channels_last
 from mindtorch.memory_format import channels_last_3d as channels_last_3d
 from mindtorch.memory_format import contiguous_format as contiguous_format
@@ -126,19 +128,34 @@ from mindtorch.methods.operators import resolve_neg as resolve_neg
 from mindtorch.norms import cdist as cdist
 from mindtorch.norms import chain_matmul as chain_matmul
 from mindtorch.norms import norm as norm
+from mindtorch.numerics import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from mindtorch.numerics import get_deterministic_debug_mode as get_deterministic_debug_mode
+from mindtorch.numerics import get_float32_matmul_precision as get_float32_matmul_precision
+from mindtorch.numerics import get_num_interop_threads as get_num_interop_threads
+from mindtorch.numerics import (
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+)
+from mindtorch.numerics import is_warn_always_enabled as is_warn_always_enabled
+from mindtorch.numerics import set_default_tensor_type as set_default_tensor_type
+from mindtorch.numerics import set_deterministic_debug_mode as set_deterministic_debug_mode
+from mindtorch.numerics import set_float32_matmul_precision as set_float32_matmul_precision
+from mindtorch.numerics import set_flush_denormal as set_flush_denormal
+from mindtorch.numerics import set_num_interop_threads as set_num_interop_threads
+from mindtorch.numerics import set_warn_always as set_warn_always
+from mindtorch.numerics import use_deterministic_algorithms as use_deterministic_algorithms
 from mindtorch.printing import get_printoptions as get_printoptions
 from mindtorch.printing import printoptions as printoptions
 from mindtorch.printing import set_printoptions as set_printoptions
 from mindtorch.promotion import can_cast as can_cast
 from mindtorch.promotion import promote_types as promote_types
 from mindtorch.promotion import result_type as result_type
-from mindtorch.searching import bincount as bincount
 from mindtorch.searching import nonzero as nonzero
 from mindtorch.searching import unique as unique
 from mindtorch.searching import unique_consecutive as unique_consecutive
 from mindtorch.searching import unravel_index as unravel_index
 from mindtorch.serialization import load as load
 from mindtorch.serialization import save as save
+from mindtorch.signals import stft as stft
 from mindtorch.size import Size as Size
 from mindtorch.storage import UntypedStorage as UntypedStorage
 from mindtorch.tensor import Tensor as Tensor
@@ -165,23 +182,24 @@ newaxis = None
 # Areas that load when they are first asked for.
 _LAZY_MODULES = frozenset(
     (
-        "_C", "cuda", "fft", "func", "library", "linalg", "multiprocessing", "nn", "npu", "optim", "overrides",
-        "program", "random", "serialization", "sparse", "special", "testing", "types", "utils",
+        "_C", "accelerator", "amp", "compiler", "cuda", "distributed", "distributions", "fft", "func", "jit", "library",
+        "linalg", "mps", "multiprocessing", "nn", "npu", "optim", "overrides", "program", "random", "serialization",
+        "signal", "sparse", "special", "testing", "types", "utils", "version", "xpu",
     )
 )  # fmt: skip
 
 # Functions of `nn.functional` that are also at the top; they come with it when they are first asked for.
 _FROM_FUNCTIONAL = frozenset(
     (
-        "adaptive_avg_pool1d", "avg_pool1d", "celu", "cosine_embedding_loss", "cosine_similarity", "group_norm",
-        "hardshrink", "margin_ranking_loss", "max_pool1d", "pairwise_distance", "prelu", "rms_norm", "selu",
-        "threshold", "triplet_margin_loss",
+        "adaptive_avg_pool1d", "avg_pool1d", "celu", "celu_", "cosine_embedding_loss", "cosine_similarity",
+        "group_norm", "hardshrink", "margin_ranking_loss", "max_pool1d", "pairwise_distance", "prelu", "rms_norm",
+        "selu", "selu_", "threshold", "triplet_margin_loss",
     )
 )  # fmt: skip
 
 
-# The same for those of `func`.
-_FROM_FUNC = frozenset(("vmap",))
+# The same for names of other areas.
+_FROM_AREAS = {"GradScaler": "amp", "autocast": "amp", "compile": "compiler", "vmap": "func"}
 
 
 def __getattr__(name: str) -> Any:
@@ -189,10 +207,10 @@ def __getattr__(name: str) -> Any:
         return import_module(f"mindtorch.{name}")
     if name in _FROM_FUNCTIONAL:
         return getattr(import_module("mindtorch.nn.functional"), name)
-    if name in _FROM_FUNC:
-        return getattr(import_module("mindtorch.func"), name)
+    if name in _FROM_AREAS:
+        return getattr(import_module(f"mindtorch.{_FROM_AREAS[name]}"), name)
     raise AttributeError(f"module 'mindtorch' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_MODULES, *_FROM_FUNCTIONAL, *_FROM_FUNC})
+    return sorted({*globals(), *_LAZY_MODULES, *_FROM_FUNCTIONAL, *_FROM_AREAS})

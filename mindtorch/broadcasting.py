@@ -13,7 +13,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors expanded to their common shape."""
     given = _unpacked(tensors)
     shape = iterator.broadcast_shapes(*[tuple(tensor.shape) for tensor in given])
-    return tuple([tensor.expand(shape) for tensor in given])
+    return tuple([tensor if tensor.shape == shape else tensor.expand(shape) for tensor in given])
 
 
 def broadcast_shapes(*shapes: Any) -> Size:

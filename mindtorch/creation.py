@@ -1,6 +1,5 @@
 """Tensors from data: `tensor`, `as_tensor`, `asarray`, `sparse_coo_tensor` and `Tensor.new_tensor`."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import complex128, dtype, float64, get_default_dtype, int64
 from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable, warn_once
 from mindtorch.tensor import Tensor, extend_tensor, wrap
+from mindtorch.warning import warn
 
 _thread = state.thread
 
@@ -184,11 +184,10 @@ def _element_type(function: str, value: Any) -> dtype | None:
 
 
 def _warn_copy(call: str) -> None:
-    warnings.warn(
+    warn(
         "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
         f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}.",
         UserWarning,
-        stacklevel=3,
     )
 
 

@@ -89,6 +89,18 @@ def strides_in_order(shape: Ints, order: Ints, unit: int = 1) -> tuple[int, ...]
     return tuple(strides)
 
 
+def transformed_strides(
+    shape: Ints, strides: Ints, dims: Ints, last: int | None = None, unit: int = 1
+) -> tuple[int, ...]:
+    """The strides of a Fourier transform's result, from those of its input: the transformed dimensions are innermost.
+
+    Each group lies as it lay in memory; `last` is the dimension that is halved, which comes last of all.
+    """
+    groups = ([dim for dim in range(len(shape)) if dim not in (*dims, last)], [dim for dim in dims if dim != last])
+    order = [dim for group in groups for dim in sorted(group, key=lambda dim: -strides[dim])]
+    return strides_in_order(shape, [*order, *([] if last is None else [last])][::-1], unit)
+
+
 def is_dense_in_order(shape: Ints, strides: Ints, order: Iterable[int], unit: int = 1) -> bool:
     """Whether memory is walked without gaps by the dimensions of `order`, innermost first; extents of 1 don't count."""
     for dim in order:

@@ -53,10 +53,10 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         overriders = overriding_arguments((tensor, index, value))
         handle_torch_function(Tensor.__setitem__, overriders, (tensor, index, value), {})
         return
-    if index is False:
-        return
     if not isinstance(value, Tensor):
         value = _number(tensor, value)
+    if index is False:
+        return
     if index is None or index is True:
         view, indices = tensor.unsqueeze(0), []
     elif index is Ellipsis:
@@ -230,9 +230,12 @@ def _number(tensor: Tensor, value: Any) -> Any:
         raise TypeError(f"can't assign a {errors.type_name(value)} to a {_legacy_type(tensor)}")
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
-    if isinstance(value, complex):
+    if isinstance(value, complex) or not _FITS_ALWAYS[0] < value < _FITS_ALWAYS[1]:
         checked_number(value, tensor._array.dtype)  # the first of the errors that there may be
     return value
+
+
+_FITS_ALWAYS = (-2, 128)  # every dtype has the numbers in between
 
 
 def _legacy_type(tensor: Tensor) -> str:
@@ -269,4 +272,4 @@ def _without_leading_ones(value: Tensor) -> Tensor:
     """Leading dimensions of size 1 don't count in an assignment."""
     shape = value._array.shape
     first = next((dim for dim, extent in enumerate(shape) if extent != 1), len(shape))
-    return value.view(shape[first:]) if first else value
+    return value.view(shape[first:]) if 1 in shape else value  # also for what torch makes of strides of such dimensions

@@ -1,6 +1,5 @@
 """Tensors from and to NumPy, buffers and DLPack, sharing memory wherever both sides can."""
 
-import warnings
 from functools import cache
 from typing import Any
 
@@ -12,6 +11,7 @@ from mindtorch.dtype import from_numpy_dtype
 from mindtorch.mapping import root_of_file
 from mindtorch.roots import with_own_storage
 from mindtorch.tensor import Tensor, autograd_meta, wrap
+from mindtorch.warning import warn
 
 DLPACK_CPU = 1  # kDLCPU in the DLPack standard
 
@@ -19,7 +19,7 @@ DLPACK_CPU = 1  # kDLCPU in the DLPack standard
 @cache
 def warn_once(message: str) -> None:
     """A warning that is given once per program, as torch does."""
-    warnings.warn(message, UserWarning, stacklevel=3)
+    warn(message, UserWarning)
 
 
 def fresh(array: np.ndarray) -> Tensor:

@@ -77,7 +77,7 @@ _WRITTEN_IN_PYTHON = frozenset(
         "__reversed__", "__rfloordiv__", "__rmatmul__", "__rmod__", "__rpow__", "__rsub__", "__rtruediv__",
         "atleast_1d", "atleast_2d", "atleast_3d", "backward", "block_diag", "broadcast_tensors", "cartesian_prod",
         "cdist", "einsum", "is_shared", "meshgrid", "norm", "register_hook", "register_post_accumulate_grad_hook",
-        "share_memory_", "split", "storage", "tensordot", "unique", "unique_consecutive",
+        "share_memory_", "split", "stft", "storage", "tensordot", "unique", "unique_consecutive",
     )
 )  # fmt: skip
 

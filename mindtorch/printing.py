@@ -200,7 +200,7 @@ def tensor_str(tensor: Tensor, contents: str | None = None) -> str:
     """The text of `repr(tensor)`; `contents` replaces the elements."""
     depths = depths_of(tensor)
     if depths or type(tensor._array) is BatchedArray:
-        return _str_in_transforms(tensor._array, depths)
+        return _str_in_transforms(tensor._array, depths, None if depths else tensor._edge or None)
     return _plain_str(tensor, contents)
 
 
@@ -216,19 +216,21 @@ def _plain_str(tensor: Tensor, contents: str | None = None) -> str:
     return f"Parameter({text})" if getattr(tensor, "_is_param", False) else text
 
 
-def _str_in_transforms(array: Any, depths: Sequence[int]) -> str:
+def _str_in_transforms(array: Any, depths: Sequence[int], edge: Any) -> str:
     """A tensor inside transforms as torch shows it: wrapped once for each, the innermost one first.
 
-    `depths` are those of transforms that differentiate. What `vmap` wraps has all samples.
+    `depths` are those of transforms that differentiate. What `vmap` wraps has all samples, and their history.
     """
     batched_at = array.level.depth if type(array) is BatchedArray else 0
     if depths and depths[0] > batched_at:
-        start, value = f"GradTrackingTensor(lvl={depths[0]}, ", _str_in_transforms(array, depths[1:])
+        start, value = f"GradTrackingTensor(lvl={depths[0]}, ", _str_in_transforms(array, depths[1:], edge)
     elif batched_at:
         start = f"BatchedTensor(lvl={batched_at}, bdim={array.bdim}, "
-        value = _str_in_transforms(array.inner, depths)
+        value = _str_in_transforms(array.inner, depths, edge)
     else:
-        return _plain_str(wrap(array))
+        whole = wrap(array)
+        whole._edge = edge
+        return _plain_str(whole)
     return f"{start}value=\n{textwrap.indent(value, '    ')}\n)"
 
 

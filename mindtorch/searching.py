@@ -5,9 +5,8 @@ from typing import Any
 from mindtorch.backends.batched.errors import dynamic_shape
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import checked_tensor
-from mindtorch.dispatch.batching import is_batched, one_by_one
+from mindtorch.dispatch.batching import is_batched
 from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import float64, int64
 from mindtorch.tensor import Tensor, extend_tensor
 
 
@@ -77,26 +76,8 @@ def _wanted(values: Any, inverse: Tensor, group: Tensor, return_inverse: bool, r
     if return_inverse:
         results.append(inverse)
     if return_counts:
-        results.append(bincount(group))
+        results.append(ops.bincount(group))
     return tuple(results) if len(results) > 1 else values
-
-
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
-    """How often each number from 0 occurs, or the sum of the weights where it does."""
-    if is_batched(input) or is_batched(weights):
-        return one_by_one(bincount, input, weights, minlength)
-    if input.ndim != 1 or input.is_floating_point() or (input.numel() and input.min() < 0):
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    if minlength < 0:
-        raise RuntimeError("minlength should be >= 0")
-    if weights is not None and weights.shape != input.shape:
-        raise RuntimeError("weights should be 1-d and have the same length as input")
-    size = max(int(input.max()) + 1 if input.numel() else 0, minlength)
-    if weights is None:
-        weights = ops.ones(input.shape, dtype=int64, device=input.device)
-    elif not weights.is_floating_point():
-        weights = weights.to(float64)
-    return ops.zeros((size,), dtype=weights.dtype, device=input.device).index_add(0, input.to(int64), weights.detach())
 
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
@@ -123,4 +104,3 @@ class SearchingMethods:
     nonzero = nonzero
     unique = unique
     unique_consecutive = unique_consecutive
-    bincount = bincount

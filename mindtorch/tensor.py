@@ -168,9 +168,9 @@ class Tensor(TensorMethods):
 
     @read_only
     def _version(self) -> int:
-        if self._meta is not None and self._meta.inference:
-            raise RuntimeError("Inference tensors do not track version counter.")
         counter = self._version_counter
+        if counter is None and self._meta is not None and self._meta.inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if counter is None else counter[0]
 
     @read_only
@@ -363,7 +363,10 @@ def view_outputs(
 
 def twin_of(tensor: Tensor, array: Any) -> Tensor:
     """The tensor outside of the graph, on the same memory and with the same version (`detach`)."""
-    if tensor._meta is not None and tensor._meta.inference:
+    is_inference = tensor._meta is not None and tensor._meta.inference
+    if array.dtype is not tensor._array.dtype and _thread.inference != is_inference:
+        return _inference_view(array) if _thread.inference else wrap(array)  # view(dtype) makes a tensor of the mode
+    if is_inference:
         return _inference_view(array)
     twin = wrap(array)
     twin._version_counter = share_version(tensor)

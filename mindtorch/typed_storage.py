@@ -1,6 +1,5 @@
 """Storages that count elements of a dtype. torch keeps them for old programs, with a warning."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -13,17 +12,17 @@ from mindtorch.dtype import bfloat16, complex64, complex128, float16, float32, f
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.storage import UntypedStorage
+from mindtorch.warning import warn
 
 
 @cache
 def warn_removal() -> None:
     """Once in a program, as in torch."""
-    warnings.warn(
+    warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
         "use tensor.untyped_storage() instead of tensor.storage()",
         UserWarning,
-        stacklevel=4,
     )
 
 

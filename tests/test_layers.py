@@ -14,7 +14,7 @@ SOURCES = {"mindtorch": ROOT / "mindtorch", "mindtorch._generated": ROOT / "gene
 
 # Lowest layer first; the entry with the longest matching prefix decides.
 LAYERS = [
-    ["errors", "lazy", "op_names", "pytree", "threads", "typing"],
+    ["errors", "lazy", "op_names", "pytree", "threads", "typing", "warning"],
     ["dtype", "device", "layout", "memory_format", "named_result", "promotion", "size", "state"],
     ["aligned", "batched_array", "geometry", "mapping", "roots", "storage", "typed_storage"],
     ["autograd_meta", "tensor", "generator", "kinds"],

@@ -154,14 +154,13 @@ def _linalg_solve_ex(result, arguments, tangents):
         A_t = zeros_for(A)
     if B_t is None:
         B_t = zeros_for(B)
-    return (solve_jvp(A_t, B_t, A, B, result[0], left), None, None, None)
+    return (solve_jvp(A_t, B_t, A, B.shape, result[0], left), None, None, None)
 
 
 def linalg_lu_factor_ex(result, arguments, tangents):
     """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
-    A, _, _ = arguments
     A_t, _, _ = tangents
-    return (lu_factor_jvp(A_t, A, result[0]), None, None)
+    return (lu_factor_jvp(A_t, result[0], result[1]), None, None)
 
 
 def linalg_lu(result, arguments, tangents):

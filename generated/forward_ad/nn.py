@@ -3,7 +3,7 @@
 """Forward-mode derivatives of the nn ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import nn as functions
-from mindtorch.autograd.formulas.common import channel_dims
+from mindtorch.autograd.formulas.common import channel_dims, no_forward_derivative
 from mindtorch.autograd.formulas.convolution import (
     convolution_bias_grad_jvp,
     convolution_input_grad_jvp,
@@ -236,6 +236,17 @@ def embedding_dense_backward(result, arguments, tangents):
     if grad_output_t is None:
         grad_output_t = zeros_for(grad_output)
     return functions.embedding_dense_backward(grad_output_t, indices, num_weights, padding_idx, scale_grad_by_freq)
+
+
+def _embedding_bag_per_sample_weights_backward(result, arguments, tangents):
+    """_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor"""
+    grad, weight, _, _, _, _, _ = arguments
+    grad_t, weight_t, _, _, _, _, _ = tangents
+    if grad_t is None:
+        grad_t = zeros_for(grad)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    return no_forward_derivative("aten::_embedding_bag_per_sample_weights_backward", grad_t, weight_t)
 
 
 def native_dropout(result, arguments, tangents):

@@ -5,6 +5,7 @@
 from mindtorch._generated.ops import pointwise as functions
 from mindtorch.autograd.formulas.activation import (
     elu_formula_backward,
+    elu_result_backward,
     gelu_double_backward,
     hardswish_formula_backward,
     mish_formula_backward,
@@ -499,12 +500,47 @@ def threshold_backward(result, arguments, tangents):
     return ops.zeros_like(input_t) + ops.threshold_backward(grad_output_t, input, threshold)
 
 
+def threshold(result, arguments, tangents):
+    """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
+    input, threshold, _ = arguments
+    input_t, _, _ = tangents
+    grad = conj(input_t)
+    return conj(ops.threshold_backward(grad, input, threshold))
+
+
+def hardtanh(result, arguments, tangents):
+    """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
+    input, min_val, max_val = arguments
+    input_t, _, _ = tangents
+    grad = conj(input_t)
+    return conj(ops.hardtanh_backward(grad, input, min_val, max_val))
+
+
+def hardtanh_backward(result, arguments, tangents):
+    """hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
+    grad_output, input, min_val, max_val = arguments
+    grad_output_t, input_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    if input_t is None:
+        input_t = zeros_for(input)
+    return ops.zeros_like(input_t) + ops.hardtanh_backward(grad_output_t, input, min_val, max_val)
+
+
 def leaky_relu(result, arguments, tangents):
     """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
     input, negative_slope = arguments
     input_t, _ = tangents
     grad = conj(input_t)
     return conj(ops.leaky_relu_backward(grad, input, negative_slope, False))
+
+
+def leaky_relu_(result, arguments, tangents):
+    """leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"""
+    _, negative_slope = arguments
+    input_t, _ = tangents
+    grad = conj(input_t)
+    return conj(ops.leaky_relu_backward(grad, result, negative_slope, True))
 
 
 def leaky_relu_backward(result, arguments, tangents):
@@ -522,6 +558,14 @@ def elu(result, arguments, tangents):
     input_t, _, _, _ = tangents
     grad = conj(input_t)
     return conj(elu_formula_backward(grad, input, alpha, scale, input_scale))
+
+
+def elu_(result, arguments, tangents):
+    """elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"""
+    _, alpha, scale, input_scale = arguments
+    input_t, _, _, _ = tangents
+    grad = conj(input_t)
+    return conj(elu_result_backward(grad, result, alpha, scale, input_scale))
 
 
 def mish(result, arguments, tangents):

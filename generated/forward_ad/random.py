@@ -61,3 +61,34 @@ def exponential_(result, arguments, tangents):
     """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"""
     input_t, _, _ = tangents
     return ops.zeros_like(input_t)
+
+
+def cauchy_(result, arguments, tangents):
+    """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)"""
+    input_t, _, _, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def log_normal_(result, arguments, tangents):
+    """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)"""
+    input_t, _, _, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def geometric_(result, arguments, tangents):
+    """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)"""
+    input_t, _, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def poisson(result, arguments, tangents):
+    """poisson(Tensor self, Generator? generator=None) -> Tensor"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
+def _standard_gamma(result, arguments, tangents):
+    """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor"""
+    input, _ = arguments
+    input_t, _ = tangents
+    return input_t * ops._standard_gamma_grad(input, result)

@@ -34,9 +34,10 @@ def erfc(result, arguments, tangents):
 
 def erfinv(result, arguments, tangents):
     """erfinv(Tensor self) -> Tensor"""
+    (input,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
-    return conj(0.5 * SQRT_PI * result.pow(2).exp() * grad)
+    return conj(0.5 * SQRT_PI * input.erfinv().pow(2).exp() * grad)
 
 
 def lgamma(result, arguments, tangents):

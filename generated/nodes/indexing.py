@@ -5,7 +5,7 @@
 from mindtorch.autograd.formulas.common import maybe_multiply
 from mindtorch.autograd.formulas.indexing import (
     cat_backward,
-    gather_grad,
+    gather_backward,
     index_backward,
     index_put_backward,
     index_select_grad,
@@ -14,7 +14,7 @@ from mindtorch.autograd.formulas.indexing import (
     repeat_backward,
     roll_backward,
 )
-from mindtorch.autograd.formulas.scatter import index_reduce_backward, scatter_reduce_backward
+from mindtorch.autograd.formulas.scatter import index_add_backward, index_reduce_backward, scatter_reduce_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 from mindtorch.errors import no_derivative
@@ -72,30 +72,36 @@ class IndexAddBackward0(Node):
 
     __slots__ = ("dim", "alpha")
 
-    saved = ("index",)
+    saved = ("index", "source")
+
+    keepers = (1,)
 
     def apply(node, grad):
-        (index,) = node.unpack()
+        index, source = node.unpack()
         if grad is None:
             return (None, None)
         return (
             grad if node.next_edges[0] else None,
-            maybe_multiply(grad.index_select(node.dim, index), node.alpha) if node.next_edges[1] else None,
+            (
+                maybe_multiply(index_add_backward(grad, node.dim, index, source), node.alpha)
+                if node.next_edges[1]
+                else None
+            ),
         )
 
 
 class GatherBackward0(Node):
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
 
-    __slots__ = ("self_shape", "dim")
+    __slots__ = ("dim",)
 
-    saved = ("index",)
+    saved = ("self", "index")
 
     def apply(node, grad):
-        (index,) = node.unpack()
+        self, index = node.unpack()
         if grad is None:
             return (None,)
-        return (gather_grad(grad, node.self_shape, node.dim, index),)
+        return (gather_backward(grad, self, node.dim, index),)
 
 
 class ScatterBackward0(Node):
@@ -135,6 +141,8 @@ class ScatterAddBackward0(Node):
     __slots__ = ("dim",)
 
     saved = ("index",)
+
+    keepers = (1,)
 
     def apply(node, grad):
         (index,) = node.unpack()
@@ -213,15 +221,15 @@ class PutBackward0(Node):
 class MaskedSelectBackward0(Node):
     """masked_select(Tensor self, Tensor mask) -> Tensor"""
 
-    __slots__ = ("self_shape",)
+    __slots__ = ()
 
-    saved = ("mask",)
+    saved = ("self", "mask")
 
     def apply(node, grad):
-        (mask,) = node.unpack()
+        self, mask = node.unpack()
         if grad is None:
             return (None,)
-        return (masked_select_backward(grad, node.self_shape, mask),)
+        return (masked_select_backward(grad, self, mask),)
 
 
 class MaskedScatterBackward0(Node):

@@ -94,6 +94,8 @@ class AddmmBackward0(Node):
 
     saved = ("mat2", "mat1")
 
+    keepers = (1, 2)
+
     def apply(node, grad):
         mat2, mat1 = node.unpack()
         if grad is None:
@@ -120,6 +122,8 @@ class BaddbmmBackward0(Node):
 
     saved = ("batch2", "batch1")
 
+    keepers = (1, 2)
+
     def apply(node, grad):
         batch2, batch1 = node.unpack()
         if grad is None:
@@ -138,6 +142,8 @@ class AddmvBackward0(Node):
 
     saved = ("vec", "mat")
 
+    keepers = (1, 2)
+
     def apply(node, grad):
         vec, mat = node.unpack()
         if grad is None:
@@ -155,6 +161,8 @@ class AddbmmBackward0(Node):
     __slots__ = ("beta", "alpha")
 
     saved = ("batch2", "batch1")
+
+    keepers = (1, 2)
 
     def apply(node, grad):
         batch2, batch1 = node.unpack()
@@ -212,15 +220,15 @@ class LinalgSlogdetBackward0(Node):
 class LinalgSolveExBackward0(Node):
     """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
 
-    __slots__ = ("left",)
+    __slots__ = ("B_shape", "left")
 
-    saved = ("A", "B", "result")
+    saved = ("A", "result")
 
     def apply(node, grad):
-        A, B, result = node.unpack()
+        A, result = node.unpack()
         if grad is None:
             return (None, None)
-        return solve_backward(grad, A, B, result, node.left)
+        return solve_backward(grad, A, node.B_shape, result, node.left)
 
 
 class LinalgLuFactorExBackward0(Node):
@@ -228,13 +236,13 @@ class LinalgLuFactorExBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("A", "LU")
+    saved = ("LU", "pivots")
 
     def apply(node, grad):
-        A, LU = node.unpack()
+        LU, pivots = node.unpack()
         if grad is None:
             return (None,)
-        return (lu_factor_backward(grad, A, LU),)
+        return (lu_factor_backward(grad, LU, pivots),)
 
 
 class LinalgLuBackward0(Node):
@@ -324,15 +332,15 @@ class LinalgEighBackward0(Node):
 class LinalgEigBackward0(Node):
     """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
 
-    __slots__ = ()
+    __slots__ = ("self_is_complex",)
 
-    saved = ("self", "eigenvalues", "eigenvectors")
+    saved = ("eigenvalues", "eigenvectors")
 
     def apply(node, *grads):
-        self, eigenvalues, eigenvectors = node.unpack()
+        eigenvalues, eigenvectors = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
-        return (eig_backward(grads[0], grads[1], self, eigenvalues, eigenvectors),)
+        return (eig_backward(grads[0], grads[1], node.self_is_complex, eigenvalues, eigenvectors),)
 
 
 class LinalgMatrixExpBackward0(Node):

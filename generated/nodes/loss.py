@@ -17,7 +17,7 @@ from mindtorch.autograd.formulas.loss import (
 )
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import derivative_not_implemented
+from mindtorch.errors import derivative_not_implemented, no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -42,6 +42,8 @@ class NllLossBackwardBackward0(Node):
     __slots__ = ("reduction", "ignore_index")
 
     saved = ("target", "weight")
+
+    keepers = (0,)
 
     def apply(node, grad):
         target, weight = node.unpack()
@@ -73,6 +75,8 @@ class NllLoss2DBackwardBackward0(Node):
     __slots__ = ("reduction", "ignore_index")
 
     saved = ("target", "weight")
+
+    keepers = (0,)
 
     def apply(node, grad):
         target, weight = node.unpack()
@@ -173,6 +177,8 @@ class BinaryCrossEntropyBackward0(Node):
 
     saved = ("self", "target", "weight")
 
+    keepers = (0, 1)
+
     def apply(node, grad):
         self, target, weight = node.unpack()
         if grad is None:
@@ -195,6 +201,8 @@ class BinaryCrossEntropyBackwardBackward0(Node):
     __slots__ = ("reduction",)
 
     saved = ("self", "target", "weight", "grad_output")
+
+    keepers = (0, 1, 2)
 
     def apply(node, grad):
         self, target, weight, grad_output = node.unpack()
@@ -224,6 +232,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
     saved = ("self", "target", "pos_weight", "weight")
 
+    keepers = (0, 1)
+
     def apply(node, grad):
         self, target, pos_weight, weight = node.unpack()
         if grad is None:
@@ -245,3 +255,77 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             raise derivative_not_implemented("binary_cross_entropy_with_logits: pos_weight")
         pos_weight_grad = None
         return (self_grad, target_grad, weight_grad, pos_weight_grad)
+
+
+class CtcLossBackward0(Node):
+    """_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
+
+    __slots__ = ("input_lengths", "target_lengths", "blank", "zero_infinity")
+
+    saved = ("log_probs", "targets", "result0", "result1")
+
+    def apply(node, grad):
+        log_probs, targets, result0, result1 = node.unpack()
+        if grad is None:
+            return (None,)
+        return (
+            ops._ctc_loss_backward(
+                grad,
+                log_probs,
+                targets,
+                node.input_lengths,
+                node.target_lengths,
+                result0,
+                result1,
+                node.blank,
+                node.zero_infinity,
+            ),
+        )
+
+
+class CtcLossBackward1(Node):
+    """_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
+
+    __slots__ = ("blank", "zero_infinity")
+
+    saved = ("log_probs", "targets", "input_lengths", "target_lengths", "result0", "result1")
+
+    def apply(node, grad):
+        log_probs, targets, input_lengths, target_lengths, result0, result1 = node.unpack()
+        if grad is None:
+            return (None,)
+        return (
+            ops._ctc_loss_backward(
+                grad,
+                log_probs,
+                targets,
+                input_lengths,
+                target_lengths,
+                result0,
+                result1,
+                node.blank,
+                node.zero_infinity,
+            ),
+        )
+
+
+class CtcLossBackwardBackward0(Node):
+    """_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None, None, None)
+        raise no_derivative("_ctc_loss_backward")
+
+
+class CtcLossBackwardBackward1(Node):
+    """_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None, None, None)
+        raise no_derivative("_ctc_loss_backward.Tensor")

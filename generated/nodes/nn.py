@@ -6,6 +6,7 @@ from mindtorch.autograd.formulas.convolution import convolution_double_backward,
 from mindtorch.autograd.formulas.nn import (
     dropout_backward,
     embedding_backward,
+    embedding_bag_backward,
     embedding_dense_double_backward,
     max_pool_pick,
 )
@@ -17,6 +18,7 @@ from mindtorch.autograd.formulas.normalization import (
 )
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
+from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -98,6 +100,8 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
     __slots__ = ()
 
     saved = ("indices",)
+
+    keepers = (0,)
 
     def apply(node, grad):
         (indices,) = node.unpack()
@@ -309,6 +313,90 @@ class EmbeddingDenseBackwardBackward0(Node):
         if grad is None:
             return (None,)
         return (embedding_dense_double_backward(grad, indices, node.padding_idx),)
+
+
+class EmbeddingBagBackward0(Node):
+    """_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
+
+    __slots__ = ("weight_shape", "scale_grad_by_freq", "mode", "sparse", "padding_idx")
+
+    saved = ("indices", "offsets", "per_sample_weights", "weight", "result1", "result2", "result3")
+
+    def apply(node, grad):
+        indices, offsets, per_sample_weights, weight, result1, result2, result3 = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            (
+                embedding_bag_backward(
+                    grad,
+                    indices,
+                    offsets,
+                    result1,
+                    result2,
+                    result3,
+                    node.weight_shape[0],
+                    node.scale_grad_by_freq,
+                    node.mode,
+                    node.sparse,
+                    per_sample_weights,
+                    node.padding_idx,
+                )
+                if node.next_edges[0]
+                else None
+            ),
+            (
+                ops._embedding_bag_per_sample_weights_backward(
+                    grad, weight, indices, offsets, result1, node.mode, node.padding_idx
+                )
+                if node.next_edges[1]
+                else None
+            ),
+        )
+
+
+class EmbeddingBagBackwardBackward0(Node):
+    """_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        raise no_derivative("_embedding_bag_backward")
+
+
+class EmbeddingBagDenseBackwardBackward0(Node):
+    """_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        raise no_derivative("_embedding_bag_dense_backward")
+
+
+class EmbeddingBagPerSampleWeightsBackwardBackward0(Node):
+    """_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        raise no_derivative("_embedding_bag_per_sample_weights_backward")
+
+
+class EmbeddingRenormBackward0(Node):
+    """embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        raise no_derivative("embedding_renorm_")
 
 
 class NativeDropoutBackward0(Node):
@@ -689,6 +777,8 @@ class MaxPool3DWithIndicesBackwardBackward0(Node):
 
     saved = ("indices",)
 
+    keepers = (0,)
+
     def apply(node, grad):
         (indices,) = node.unpack()
         if grad is None:
@@ -799,6 +889,8 @@ class AdaptiveMaxPool2DBackwardBackward0(Node):
 
     saved = ("indices",)
 
+    keepers = (0,)
+
     def apply(node, grad):
         (indices,) = node.unpack()
         if grad is None:
@@ -829,6 +921,8 @@ class AdaptiveMaxPool3DBackwardBackward0(Node):
     __slots__ = ()
 
     saved = ("indices",)
+
+    keepers = (0,)
 
     def apply(node, grad):
         (indices,) = node.unpack()

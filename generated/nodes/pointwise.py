@@ -4,6 +4,7 @@
 
 from mindtorch.autograd.formulas.activation import (
     elu_formula_backward,
+    elu_result_backward,
     gelu_double_backward,
     hardswish_formula_backward,
     mish_formula_backward,
@@ -155,6 +156,8 @@ class RemainderBackward1(Node):
 
     saved = ("self", "other")
 
+    keepers = (1,)
+
     def apply(node, grad):
         self, other = node.unpack()
         if grad is None:
@@ -182,6 +185,8 @@ class FmodBackward1(Node):
     __slots__ = ()
 
     saved = ("self", "other")
+
+    keepers = (1,)
 
     def apply(node, grad):
         self, other = node.unpack()
@@ -803,12 +808,61 @@ class ThresholdBackwardBackward0(Node):
 
     saved = ("self",)
 
+    keepers = (0,)
+
     def apply(node, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
             ops.threshold_backward(grad, self, node.threshold) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class ThresholdBackward0(Node):
+    """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
+
+    __slots__ = ("threshold",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.threshold_backward(grad, self, node.threshold),)
+
+
+class HardtanhBackward0(Node):
+    """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
+
+    __slots__ = ("min_val", "max_val")
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.hardtanh_backward(grad, self, node.min_val, node.max_val),)
+
+
+class HardtanhBackwardBackward0(Node):
+    """hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
+
+    __slots__ = ("min_val", "max_val")
+
+    saved = ("self",)
+
+    keepers = (0,)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.hardtanh_backward(grad, self, node.min_val, node.max_val) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
         )
 
@@ -827,12 +881,28 @@ class LeakyReluBackward0(Node):
         return (ops.leaky_relu_backward(grad, self, node.negative_slope, False),)
 
 
+class LeakyReluBackward1(Node):
+    """leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"""
+
+    __slots__ = ("negative_slope",)
+
+    saved = ("result",)
+
+    def apply(node, grad):
+        (result,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.leaky_relu_backward(grad, result, node.negative_slope, True),)
+
+
 class LeakyReluBackwardBackward0(Node):
     """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
 
     __slots__ = ("negative_slope",)
 
     saved = ("self",)
+
+    keepers = (0,)
 
     def apply(node, grad):
         (self,) = node.unpack()
@@ -856,6 +926,20 @@ class EluBackward0(Node):
         if grad is None:
             return (None,)
         return (elu_formula_backward(grad, self, node.alpha, node.scale, node.input_scale),)
+
+
+class EluBackward1(Node):
+    """elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"""
+
+    __slots__ = ("alpha", "scale", "input_scale")
+
+    saved = ("result",)
+
+    def apply(node, grad):
+        (result,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (elu_result_backward(grad, result, node.alpha, node.scale, node.input_scale),)
 
 
 class MishBackward0(Node):
@@ -1091,8 +1175,8 @@ class MaximumBackward0(Node):
         if grad is None:
             return (None, None)
         return (
-            extremum_backward(grad, self, other, self >= other) if node.next_edges[0] else None,
-            extremum_backward(grad, self, other, self <= other) if node.next_edges[1] else None,
+            extremum_backward(grad, self, other, self < other) if node.next_edges[0] else None,
+            extremum_backward(grad, self, other, self > other) if node.next_edges[1] else None,
         )
 
 
@@ -1108,8 +1192,8 @@ class MinimumBackward0(Node):
         if grad is None:
             return (None, None)
         return (
-            extremum_backward(grad, self, other, self <= other) if node.next_edges[0] else None,
-            extremum_backward(grad, self, other, self >= other) if node.next_edges[1] else None,
+            extremum_backward(grad, self, other, self > other) if node.next_edges[0] else None,
+            extremum_backward(grad, self, other, self < other) if node.next_edges[1] else None,
         )
 
 
@@ -1184,17 +1268,19 @@ class HypotBackward0(Node):
 class CopysignBackward0(Node):
     """copysign.Tensor(Tensor self, Tensor other) -> Tensor"""
 
-    __slots__ = ()
+    __slots__ = ("other_shape", "other_dtype")
 
-    saved = ("self", "other", "result")
+    saved = ("self", "result")
+
+    keepers = (0,)
 
     def apply(node, grad):
-        self, other, result = node.unpack()
+        self, result = node.unpack()
         if grad is None:
             return (None, None)
         return (
             copysign_backward(grad, self, result) if node.next_edges[0] else None,
-            ops.zeros_like(other) if node.next_edges[1] else None,
+            grad.new_zeros(node.other_shape, dtype=node.other_dtype) if node.next_edges[1] else None,
         )
 
 
@@ -1556,6 +1642,8 @@ class AddcmulBackward0(Node):
 
     saved = ("tensor2", "tensor1")
 
+    keepers = (1, 2)
+
     def apply(node, grad):
         tensor2, tensor1 = node.unpack()
         if grad is None:
@@ -1573,6 +1661,8 @@ class AddcdivBackward0(Node):
     __slots__ = ("value",)
 
     saved = ("tensor2", "tensor1")
+
+    keepers = (1, 2)
 
     def apply(node, grad):
         tensor2, tensor1 = node.unpack()

@@ -4,6 +4,7 @@
 
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
+from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -47,6 +48,8 @@ class BernoulliBackward1(Node):
     __slots__ = ()
 
     saved = ("p",)
+
+    keepers = (1,)
 
     def apply(node, grad):
         (p,) = node.unpack()
@@ -108,3 +111,105 @@ class ExponentialBackward0(Node):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
+
+
+class CauchyBackward0(Node):
+    """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
+class LogNormalBackward0(Node):
+    """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
+class GeometricBackward0(Node):
+    """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
+class PoissonBackward0(Node):
+    """poisson(Tensor self, Generator? generator=None) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
+class BinomialBackward0(Node):
+    """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        raise no_derivative("binomial")
+
+
+class StandardGammaBackward0(Node):
+    """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * ops._standard_gamma_grad(self, result),)
+
+
+class SampleDirichletBackward0(Node):
+    """_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        raise no_derivative("_sample_dirichlet")
+
+
+class StandardGammaGradBackward0(Node):
+    """_standard_gamma_grad(Tensor self, Tensor output) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        raise no_derivative("_standard_gamma_grad")
+
+
+class DirichletGradBackward0(Node):
+    """_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None, None)
+        raise no_derivative("_dirichlet_grad")

@@ -6,11 +6,13 @@ from mindtorch.autograd.formulas.reduction import (
     aminmax_backward,
     cumsum_backward,
     extremal_reduction_backward,
+    extremum_of_all_backward,
     logsumexp_backward,
     mean_backward,
     pick_backward,
     prod_backward,
     prod_dim_backward,
+    running_extreme_backward,
     softmax_double_backward,
     std_backward,
     sum_backward,
@@ -20,6 +22,7 @@ from mindtorch.autograd.formulas.reduction import (
 from mindtorch.autograd.formulas.running import cumprod_grad, logcumsumexp_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
+from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -135,7 +138,7 @@ class MaxBackward1(Node):
         self, result = node.unpack()
         if grad is None:
             return (None,)
-        return (extremal_reduction_backward(grad, self, result, (), False),)
+        return (extremum_of_all_backward(grad, self, result),)
 
 
 class MaxBackward0(Node):
@@ -163,7 +166,7 @@ class MinBackward1(Node):
         self, result = node.unpack()
         if grad is None:
             return (None,)
-        return (extremal_reduction_backward(grad, self, result, (), False),)
+        return (extremum_of_all_backward(grad, self, result),)
 
 
 class MinBackward0(Node):
@@ -205,7 +208,7 @@ class MedianBackward0(Node):
         self, result = node.unpack()
         if grad is None:
             return (None,)
-        return (extremal_reduction_backward(grad, self, result, (), False),)
+        return (extremum_of_all_backward(grad, self, result),)
 
 
 class MedianBackward1(Node):
@@ -233,7 +236,7 @@ class NanmedianBackward0(Node):
         self, result = node.unpack()
         if grad is None:
             return (None,)
-        return (extremal_reduction_backward(grad, self, result, (), False),)
+        return (extremum_of_all_backward(grad, self, result),)
 
 
 class NanmedianBackward1(Node):
@@ -276,6 +279,17 @@ class KthvalueBackward0(Node):
         if grad is None:
             return (None,)
         return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
+
+
+class BincountBackward0(Node):
+    """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        raise no_derivative("bincount")
 
 
 class VarBackward0(Node):
@@ -348,29 +362,29 @@ class CumprodBackward0(Node):
 class CummaxBackward0(Node):
     """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
 
-    __slots__ = ("dim", "self_shape")
+    __slots__ = ("dim",)
 
-    saved = ("indices",)
+    saved = ("self", "indices")
 
     def apply(node, grad):
-        (indices,) = node.unpack()
+        self, indices = node.unpack()
         if grad is None:
             return (None,)
-        return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
+        return (running_extreme_backward(grad, self, node.dim, indices),)
 
 
 class CumminBackward0(Node):
     """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
 
-    __slots__ = ("dim", "self_shape")
+    __slots__ = ("dim",)
 
-    saved = ("indices",)
+    saved = ("self", "indices")
 
     def apply(node, grad):
-        (indices,) = node.unpack()
+        self, indices = node.unpack()
         if grad is None:
             return (None,)
-        return (pick_backward(grad, node.dim, indices, node.self_shape, True),)
+        return (running_extreme_backward(grad, self, node.dim, indices),)
 
 
 class LogcumsumexpBackward0(Node):

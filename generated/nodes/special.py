@@ -51,13 +51,13 @@ class ErfinvBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("result",)
+    saved = ("self",)
 
     def apply(node, grad):
-        (result,) = node.unpack()
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (0.5 * SQRT_PI * result.pow(2).exp() * grad,)
+        return (0.5 * SQRT_PI * self.erfinv().pow(2).exp() * grad,)
 
 
 class LgammaBackward0(Node):
@@ -238,6 +238,8 @@ class IgammaBackward0(Node):
 
     saved = ("self", "other")
 
+    keepers = (1,)
+
     def apply(node, grad):
         self, other = node.unpack()
         if grad is None:
@@ -257,6 +259,8 @@ class IgammacBackward0(Node):
     __slots__ = ()
 
     saved = ("self", "other")
+
+    keepers = (1,)
 
     def apply(node, grad):
         self, other = node.unpack()
@@ -294,6 +298,8 @@ class SpecialZetaBackward0(Node):
     __slots__ = ()
 
     saved = ("self", "other")
+
+    keepers = (1,)
 
     def apply(node, grad):
         self, other = node.unpack()

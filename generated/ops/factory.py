@@ -5,7 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import factory as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
-from mindtorch.autograd.outputs import refuse_grad, write_out
+from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.composite import factory as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -480,7 +480,7 @@ def linspace_default_out(start, end, steps, *, out):
 
 
 def linspace_Tensor_Tensor(
-    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(linspace_Tensor_Tensor, start, end):
@@ -493,8 +493,11 @@ def linspace_Tensor_Tensor(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return linspace_Tensor_Tensor_out(start, end, steps, out=out)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             linspace_Tensor_Tensor,
@@ -505,6 +508,7 @@ def linspace_Tensor_Tensor(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
     if not isinstance(end, Tensor):
@@ -517,6 +521,7 @@ def linspace_Tensor_Tensor(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
     if type(steps) is not int:
@@ -531,8 +536,24 @@ def linspace_Tensor_Tensor(
     return result
 
 
+def linspace_Tensor_Tensor_out(start, end, steps, *, out):
+    """linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linspace_Tensor_Tensor_out, start, end, out):
+        return call(linspace_Tensor_Tensor_out, start, end, steps, out=out)
+    if not isinstance(start, Tensor):
+        return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
+    if not isinstance(end, Tensor):
+        return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
+    if type(steps) is not int:
+        steps = int_of(steps, "linspace", "steps", 3)
+    refuse_grad("linspace", start, end, out)
+    return composite.linspace_tensors_out(start, end, steps, out=out)
+
+
 def linspace_Tensor_Scalar(
-    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(linspace_Tensor_Scalar, start):
@@ -545,8 +566,11 @@ def linspace_Tensor_Scalar(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return linspace_Tensor_Scalar_out(start, end, steps, out=out)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             linspace_Tensor_Scalar,
@@ -557,6 +581,7 @@ def linspace_Tensor_Scalar(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
     if type(end) is not int and type(end) is not float:
@@ -573,8 +598,24 @@ def linspace_Tensor_Scalar(
     return result
 
 
+def linspace_Tensor_Scalar_out(start, end, steps, *, out):
+    """linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linspace_Tensor_Scalar_out, start, out):
+        return call(linspace_Tensor_Scalar_out, start, end, steps, out=out)
+    if not isinstance(start, Tensor):
+        return raise_bad_argument(linspace_Tensor_Scalar_out, start, end, steps, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linspace_Tensor_Scalar_out, start, end, steps, out=out)
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "linspace", "end", 2)
+    if type(steps) is not int:
+        steps = int_of(steps, "linspace", "steps", 3)
+    refuse_grad("linspace", start, out)
+    return composite.linspace_tensors_out(start, end, steps, out=out)
+
+
 def linspace_Scalar_Tensor(
-    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(linspace_Scalar_Tensor, end):
@@ -587,8 +628,11 @@ def linspace_Scalar_Tensor(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return linspace_Scalar_Tensor_out(start, end, steps, out=out)
     if not isinstance(end, Tensor):
         return raise_bad_argument(
             linspace_Scalar_Tensor,
@@ -599,6 +643,7 @@ def linspace_Scalar_Tensor(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
     if type(start) is not int and type(start) is not float:
@@ -616,7 +661,7 @@ def linspace_Scalar_Tensor(
 
 
 def linspace(
-    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, out=None
+    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
     """linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -624,7 +669,7 @@ def linspace(
     linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     """
     try:
-        if isinstance(start, Tensor) and isinstance(end, Tensor) and out is None:
+        if isinstance(start, Tensor) and isinstance(end, Tensor):
             return linspace_Tensor_Tensor(
                 start,
                 end,
@@ -633,9 +678,10 @@ def linspace(
                 layout=layout,
                 device=device,
                 pin_memory=pin_memory,
+                out=out,
                 requires_grad=requires_grad,
             )
-        if isinstance(start, Tensor) and as_operand(end) is not None and out is None:
+        if isinstance(start, Tensor) and as_operand(end) is not None:
             return linspace_Tensor_Scalar(
                 start,
                 end,
@@ -644,9 +690,10 @@ def linspace(
                 layout=layout,
                 device=device,
                 pin_memory=pin_memory,
+                out=out,
                 requires_grad=requires_grad,
             )
-        if as_operand(start) is not None and isinstance(end, Tensor) and out is None:
+        if as_operand(start) is not None and isinstance(end, Tensor):
             return linspace_Scalar_Tensor(
                 start,
                 end,
@@ -655,6 +702,7 @@ def linspace(
                 layout=layout,
                 device=device,
                 pin_memory=pin_memory,
+                out=out,
                 requires_grad=requires_grad,
             )
         if as_operand(start) is not None and as_operand(end) is not None:
@@ -680,8 +728,8 @@ def linspace(
                 "layout": layout,
                 "device": device,
                 "pin_memory": pin_memory,
-                "requires_grad": requires_grad,
                 "out": out,
+                "requires_grad": requires_grad,
             },
         ) from None
     return raise_no_overload(
@@ -693,19 +741,45 @@ def linspace(
             "layout": layout,
             "device": device,
             "pin_memory": pin_memory,
-            "requires_grad": requires_grad,
             "out": out,
+            "requires_grad": requires_grad,
         },
     )
 
 
-def logspace(
-    start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+def linspace_Scalar_Tensor_out(start, end, steps, *, out):
+    """linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linspace_Scalar_Tensor_out, end, out):
+        return call(linspace_Scalar_Tensor_out, start, end, steps, out=out)
+    if not isinstance(end, Tensor):
+        return raise_bad_argument(linspace_Scalar_Tensor_out, start, end, steps, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linspace_Scalar_Tensor_out, start, end, steps, out=out)
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "linspace", "start", 1)
+    if type(steps) is not int:
+        steps = int_of(steps, "linspace", "steps", 3)
+    refuse_grad("linspace", end, out)
+    return composite.linspace_tensors_out(start, end, steps, out=out)
+
+
+def logspace_default(
+    start,
+    end,
+    steps,
+    base=10.0,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    out=None,
+    requires_grad=False,
 ):
     """logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if state.interceptors and intercepts(logspace):
+    if state.interceptors and intercepts(logspace_default):
         return call(
-            logspace,
+            logspace_default,
             start,
             end,
             steps,
@@ -714,8 +788,11 @@ def logspace(
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return logspace_default_out(start, end, steps, base, out=out)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "logspace", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -732,7 +809,371 @@ def logspace(
     return result
 
 
-def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def logspace_default_out(start, end, steps, base=10.0, *, out):
+    """logspace.out(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(logspace_default_out, out):
+        return call(logspace_default_out, start, end, steps, base, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(logspace_default_out, start, end, steps, base, out=out)
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "logspace", "start", 1)
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "logspace", "end", 2)
+    if type(steps) is not int:
+        steps = int_of(steps, "logspace", "steps", 3)
+    if type(base) is not float:
+        base = float_of(base, "logspace", "base", 4)
+    return composite.logspace_out(start, end, steps, base, out=out)
+
+
+def logspace_Tensor_Tensor(
+    start,
+    end,
+    steps,
+    base=10.0,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    out=None,
+    requires_grad=False,
+):
+    """logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(logspace_Tensor_Tensor, start, end):
+        return call(
+            logspace_Tensor_Tensor,
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if out is not None:
+        return logspace_Tensor_Tensor_out(start, end, steps, base, out=out)
+    if not isinstance(start, Tensor):
+        return raise_bad_argument(
+            logspace_Tensor_Tensor,
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(end, Tensor):
+        return raise_bad_argument(
+            logspace_Tensor_Tensor,
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if type(steps) is not int:
+        steps = int_of(steps, "logspace", "steps", 3)
+    if type(base) is not float:
+        base = float_of(base, "logspace", "base", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "logspace", "dtype")
+    result = composite.logspace_tensors(
+        start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
+    """logspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(logspace_Tensor_Tensor_out, start, end, out):
+        return call(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
+    if not isinstance(start, Tensor):
+        return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
+    if not isinstance(end, Tensor):
+        return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
+    if type(steps) is not int:
+        steps = int_of(steps, "logspace", "steps", 3)
+    if type(base) is not float:
+        base = float_of(base, "logspace", "base", 4)
+    refuse_grad("logspace", start, end, out)
+    return composite.logspace_tensors_out(start, end, steps, base, out=out)
+
+
+def logspace_Scalar_Tensor(
+    start,
+    end,
+    steps,
+    base=10.0,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    out=None,
+    requires_grad=False,
+):
+    """logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(logspace_Scalar_Tensor, end):
+        return call(
+            logspace_Scalar_Tensor,
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if out is not None:
+        return logspace_Scalar_Tensor_out(start, end, steps, base, out=out)
+    if not isinstance(end, Tensor):
+        return raise_bad_argument(
+            logspace_Scalar_Tensor,
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "logspace", "start", 1)
+    if type(steps) is not int:
+        steps = int_of(steps, "logspace", "steps", 3)
+    if type(base) is not float:
+        base = float_of(base, "logspace", "base", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "logspace", "dtype")
+    result = composite.logspace_tensors(
+        start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
+    """logspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(logspace_Scalar_Tensor_out, end, out):
+        return call(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
+    if not isinstance(end, Tensor):
+        return raise_bad_argument(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "logspace", "start", 1)
+    if type(steps) is not int:
+        steps = int_of(steps, "logspace", "steps", 3)
+    if type(base) is not float:
+        base = float_of(base, "logspace", "base", 4)
+    refuse_grad("logspace", end, out)
+    return composite.logspace_tensors_out(start, end, steps, base, out=out)
+
+
+def logspace_Tensor_Scalar(
+    start,
+    end,
+    steps,
+    base=10.0,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    out=None,
+    requires_grad=False,
+):
+    """logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(logspace_Tensor_Scalar, start):
+        return call(
+            logspace_Tensor_Scalar,
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if out is not None:
+        return logspace_Tensor_Scalar_out(start, end, steps, base, out=out)
+    if not isinstance(start, Tensor):
+        return raise_bad_argument(
+            logspace_Tensor_Scalar,
+            start,
+            end,
+            steps,
+            base,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "logspace", "end", 2)
+    if type(steps) is not int:
+        steps = int_of(steps, "logspace", "steps", 3)
+    if type(base) is not float:
+        base = float_of(base, "logspace", "base", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "logspace", "dtype")
+    result = composite.logspace_tensors(
+        start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def logspace(
+    start,
+    end,
+    steps,
+    base=10.0,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    out=None,
+    requires_grad=False,
+):
+    """logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
+    try:
+        if isinstance(start, Tensor) and isinstance(end, Tensor):
+            return logspace_Tensor_Tensor(
+                start,
+                end,
+                steps,
+                base,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if as_operand(start) is not None and isinstance(end, Tensor):
+            return logspace_Scalar_Tensor(
+                start,
+                end,
+                steps,
+                base,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if isinstance(start, Tensor) and as_operand(end) is not None:
+            return logspace_Tensor_Scalar(
+                start,
+                end,
+                steps,
+                base,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+        if as_operand(start) is not None and as_operand(end) is not None:
+            return logspace_default(
+                start,
+                end,
+                steps,
+                base,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                out=out,
+                requires_grad=requires_grad,
+            )
+    except TypeError as error:
+        raise explained(
+            error,
+            logspace,
+            (logspace_Tensor_Tensor, logspace_Scalar_Tensor, logspace_Tensor_Scalar, logspace_default),
+            (start, end, steps, base),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "out": out,
+                "requires_grad": requires_grad,
+            },
+        ) from None
+    return raise_no_overload(
+        logspace,
+        (logspace_Tensor_Tensor, logspace_Scalar_Tensor, logspace_Tensor_Scalar, logspace_default),
+        (start, end, steps, base),
+        {
+            "dtype": dtype,
+            "layout": layout,
+            "device": device,
+            "pin_memory": pin_memory,
+            "out": out,
+            "requires_grad": requires_grad,
+        },
+    )
+
+
+def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
+    """logspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(logspace_Tensor_Scalar_out, start, out):
+        return call(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
+    if not isinstance(start, Tensor):
+        return raise_bad_argument(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "logspace", "end", 2)
+    if type(steps) is not int:
+        steps = int_of(steps, "logspace", "steps", 3)
+    if type(base) is not float:
+        base = float_of(base, "logspace", "base", 4)
+    refuse_grad("logspace", start, out)
+    return composite.logspace_tensors_out(start, end, steps, base, out=out)
+
+
+def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.interceptors and intercepts(range):
         return call(
@@ -744,8 +1185,11 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
             layout=layout,
             device=device,
             pin_memory=pin_memory,
+            out=out,
             requires_grad=requires_grad,
         )
+    if out is not None:
+        return range_out(start, end, step, out=out)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "range", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -758,6 +1202,60 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
     if requires_grad:
         result.requires_grad = True
     return result
+
+
+def range_out(start, end, step=1, *, out):
+    """range.out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(range_out, out):
+        return call(range_out, start, end, step, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(range_out, start, end, step, out=out)
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "range", "start", 1)
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "range", "end", 2)
+    if type(step) is not int and type(step) is not float:
+        step = scalar_of(step, "range", "step", 3)
+    return composite.range_inclusive_out(start, end, step, out=out)
+
+
+def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
+    """range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(range_default):
+        return call(
+            range_default,
+            start,
+            end,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if out is not None:
+        return range_default_out(start, end, out=out)
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "range", "start", 1)
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "range", "end", 2)
+    result = composite.range_from_to(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def range_default_out(start, end, *, out):
+    """range.out_(Scalar start, Scalar end, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(range_default_out, out):
+        return call(range_default_out, start, end, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(range_default_out, start, end, out=out)
+    if type(start) is not int and type(start) is not float:
+        start = scalar_of(start, "range", "start", 1)
+    if type(end) is not int and type(end) is not float:
+        end = scalar_of(end, "range", "end", 2)
+    return composite.range_from_to_out(start, end, out=out)
 
 
 _eye_default_kernels = kernel_table("eye")
@@ -883,6 +1381,565 @@ def eye_m_out(n, m, *, out):
     set_array(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
     mark_written(out)
     return out
+
+
+def hann_window_default(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(hann_window_default):
+        return call(
+            hann_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "hann_window", "window_length", 1)
+    result = composite.hann_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def hann_window_periodic(
+    window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(hann_window_periodic):
+        return call(
+            hann_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "hann_window", "window_length", 1)
+    result = composite.hann_window_periodic(
+        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def hann_window(
+    window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
+    try:
+        if periodic is not ...:
+            return hann_window_periodic(
+                window_length,
+                periodic,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        return hann_window_default(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+        )
+    except TypeError as error:
+        raise explained(
+            error,
+            hann_window,
+            (hann_window_default, hann_window_periodic),
+            (window_length, periodic),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "requires_grad": requires_grad,
+            },
+        ) from None
+
+
+def hamming_window_default(
+    window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(hamming_window_default):
+        return call(
+            hamming_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "hamming_window", "window_length", 1)
+    result = composite.hamming_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def hamming_window_periodic(
+    window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(hamming_window_periodic):
+        return call(
+            hamming_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "hamming_window", "window_length", 1)
+    result = composite.hamming_window_periodic(
+        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def hamming_window_periodic_alpha(
+    window_length, periodic, alpha, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(hamming_window_periodic_alpha):
+        return call(
+            hamming_window_periodic_alpha,
+            window_length,
+            periodic,
+            alpha,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "hamming_window", "window_length", 1)
+    if type(alpha) is not float:
+        alpha = float_of(alpha, "hamming_window", "alpha", 3)
+    result = composite.hamming_window_alpha(
+        window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def hamming_window_periodic_alpha_beta(
+    window_length, periodic, alpha, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(hamming_window_periodic_alpha_beta):
+        return call(
+            hamming_window_periodic_alpha_beta,
+            window_length,
+            periodic,
+            alpha,
+            beta,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "hamming_window", "window_length", 1)
+    if type(alpha) is not float:
+        alpha = float_of(alpha, "hamming_window", "alpha", 3)
+    if type(beta) is not float:
+        beta = float_of(beta, "hamming_window", "beta", 4)
+    result = composite.hamming_window_alpha_beta(
+        window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def hamming_window(
+    window_length,
+    periodic=...,
+    alpha=...,
+    beta=...,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
+    """hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
+    try:
+        if periodic is not ... and alpha is not ... and beta is not ...:
+            return hamming_window_periodic_alpha_beta(
+                window_length,
+                periodic,
+                alpha,
+                beta,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if periodic is not ... and alpha is not ...:
+            return hamming_window_periodic_alpha(
+                window_length,
+                periodic,
+                alpha,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if periodic is not ...:
+            return hamming_window_periodic(
+                window_length,
+                periodic,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        return hamming_window_default(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+        )
+    except TypeError as error:
+        raise explained(
+            error,
+            hamming_window,
+            (
+                hamming_window_default,
+                hamming_window_periodic,
+                hamming_window_periodic_alpha,
+                hamming_window_periodic_alpha_beta,
+            ),
+            (window_length, periodic, alpha, beta),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "requires_grad": requires_grad,
+            },
+        ) from None
+
+
+def blackman_window_default(
+    window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(blackman_window_default):
+        return call(
+            blackman_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "blackman_window", "window_length", 1)
+    result = composite.blackman_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def blackman_window_periodic(
+    window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(blackman_window_periodic):
+        return call(
+            blackman_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "blackman_window", "window_length", 1)
+    result = composite.blackman_window_periodic(
+        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def blackman_window(
+    window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
+    try:
+        if periodic is not ...:
+            return blackman_window_periodic(
+                window_length,
+                periodic,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        return blackman_window_default(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+        )
+    except TypeError as error:
+        raise explained(
+            error,
+            blackman_window,
+            (blackman_window_default, blackman_window_periodic),
+            (window_length, periodic),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "requires_grad": requires_grad,
+            },
+        ) from None
+
+
+def bartlett_window_default(
+    window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(bartlett_window_default):
+        return call(
+            bartlett_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "bartlett_window", "window_length", 1)
+    result = composite.bartlett_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def bartlett_window_periodic(
+    window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(bartlett_window_periodic):
+        return call(
+            bartlett_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "bartlett_window", "window_length", 1)
+    result = composite.bartlett_window_periodic(
+        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def bartlett_window(
+    window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
+    try:
+        if periodic is not ...:
+            return bartlett_window_periodic(
+                window_length,
+                periodic,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        return bartlett_window_default(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+        )
+    except TypeError as error:
+        raise explained(
+            error,
+            bartlett_window,
+            (bartlett_window_default, bartlett_window_periodic),
+            (window_length, periodic),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "requires_grad": requires_grad,
+            },
+        ) from None
+
+
+def kaiser_window_default(
+    window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(kaiser_window_default):
+        return call(
+            kaiser_window_default,
+            window_length,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "kaiser_window", "window_length", 1)
+    result = composite.kaiser_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def kaiser_window_periodic(
+    window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(kaiser_window_periodic):
+        return call(
+            kaiser_window_periodic,
+            window_length,
+            periodic,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "kaiser_window", "window_length", 1)
+    result = composite.kaiser_window_periodic(
+        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def kaiser_window_beta(
+    window_length, periodic, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    """kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(kaiser_window_beta):
+        return call(
+            kaiser_window_beta,
+            window_length,
+            periodic,
+            beta,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(window_length) is not int:
+        window_length = int_of(window_length, "kaiser_window", "window_length", 1)
+    if type(beta) is not float:
+        beta = float_of(beta, "kaiser_window", "beta", 3)
+    result = composite.kaiser_window_beta(
+        window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def kaiser_window(
+    window_length,
+    periodic=...,
+    beta=...,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
+    """kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
+    try:
+        if periodic is not ... and beta is not ...:
+            return kaiser_window_beta(
+                window_length,
+                periodic,
+                beta,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        if periodic is not ...:
+            return kaiser_window_periodic(
+                window_length,
+                periodic,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                requires_grad=requires_grad,
+            )
+        return kaiser_window_default(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+        )
+    except TypeError as error:
+        raise explained(
+            error,
+            kaiser_window,
+            (kaiser_window_default, kaiser_window_periodic, kaiser_window_beta),
+            (window_length, periodic, beta),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "requires_grad": requires_grad,
+            },
+        ) from None
 
 
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -1307,6 +2364,19 @@ def clone(input, *, memory_format=None):
     return wrap(_clone_kernels[type(input_array)](input_array, memory_format), node)
 
 
+def copy_default(input, src, non_blocking=False):
+    """copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"""
+    if state.interceptors and intercepts(copy_default, input, src):
+        return call(copy_default, input, src, non_blocking)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(copy_default, input, src, non_blocking)
+    if not isinstance(src, Tensor):
+        return raise_bad_argument(copy_default, input, src, non_blocking)
+    if non_blocking and non_blocking is not True:
+        non_blocking = bool_of(non_blocking, "copy", "non_blocking", 3)
+    return composite.copy(input, src, non_blocking)
+
+
 _copy__kernels = kernel_table("copy_")
 
 
@@ -1654,6 +2724,15 @@ def zero_(input):
     return input
 
 
+def zero_default(input):
+    """zero(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(zero_default, input):
+        return call(zero_default, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(zero_default, input)
+    return composite.zero(input)
+
+
 _complex_kernels = kernel_table("complex")
 
 
@@ -1717,7 +2796,7 @@ def polar_out(abs, angle, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(polar_out, abs, angle, out=out)
     refuse_grad("polar", abs, angle, out)
-    return write_out(out, composite.polar(abs, angle))
+    return composite.polar_out(abs, angle, out=out)
 
 
 def empty_permuted(

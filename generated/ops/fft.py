@@ -7,7 +7,16 @@ from mindtorch._generated.nodes import fft as nodes
 from mindtorch.autograd.history import edge_of, mark_written, set_array
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.composite import fft as composite
-from mindtorch.dispatch.arguments import bool_of, explained, int_of, ints_of, raise_bad_argument
+from mindtorch.dispatch.arguments import (
+    bool_of,
+    explained,
+    fits_signature,
+    float_of,
+    int_of,
+    ints_of,
+    raise_bad_argument,
+    raise_no_overload,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
@@ -311,3 +320,927 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
         dim = int_of(dim, "fft_irfft", "dim", 3)
     refuse_grad("fft_irfft", input, out)
     return composite.irfft_out(input, n, dim, norm, out=out)
+
+
+def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
+    """fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_hfft, input):
+        return call(fft_hfft, input, n, dim, norm, out=out)
+    if out is not None:
+        return fft_hfft_out(input, n, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_hfft, input, n, dim, norm, out=out)
+    if n is not None and type(n) is not int:
+        n = int_of(n, "fft_hfft", "n", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "fft_hfft", "dim", 3)
+    return composite.hfft(input, n, dim, norm)
+
+
+def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
+    """fft_hfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_hfft_out, input, out):
+        return call(fft_hfft_out, input, n, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
+    if n is not None and type(n) is not int:
+        n = int_of(n, "fft_hfft", "n", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "fft_hfft", "dim", 3)
+    refuse_grad("fft_hfft", input, out)
+    return composite.hfft_out(input, n, dim, norm, out=out)
+
+
+def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
+    """fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_ihfft, input):
+        return call(fft_ihfft, input, n, dim, norm, out=out)
+    if out is not None:
+        return fft_ihfft_out(input, n, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ihfft, input, n, dim, norm, out=out)
+    if n is not None and type(n) is not int:
+        n = int_of(n, "fft_ihfft", "n", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "fft_ihfft", "dim", 3)
+    return composite.ihfft(input, n, dim, norm)
+
+
+def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
+    """fft_ihfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_ihfft_out, input, out):
+        return call(fft_ihfft_out, input, n, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
+    if n is not None and type(n) is not int:
+        n = int_of(n, "fft_ihfft", "n", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "fft_ihfft", "dim", 3)
+    refuse_grad("fft_ihfft", input, out)
+    return composite.ihfft_out(input, n, dim, norm, out=out)
+
+
+def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
+    """fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_fft2, input):
+        return call(fft_fft2, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_fft2_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_fft2, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_fft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_fft2", "dim", 3)
+    try:
+        return composite.fftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_fft2, (fft_fft2,), (input, s, dim, norm), {}) from None
+
+
+def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
+    """fft_fft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_fft2_out, input, out):
+        return call(fft_fft2_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_fft2_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_fft2_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_fft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_fft2", "dim", 3)
+    refuse_grad("fft_fft2", input, out)
+    return composite.fftn_out(input, s, dim, norm, out=out)
+
+
+def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    """fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_fftn, input):
+        return call(fft_fftn, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_fftn_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_fftn, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_fftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_fftn", "dim", 3)
+    try:
+        return composite.fftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_fftn, (fft_fftn,), (input, s, dim, norm), {}) from None
+
+
+def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
+    """fft_fftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_fftn_out, input, out):
+        return call(fft_fftn_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_fftn_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_fftn_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_fftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_fftn", "dim", 3)
+    refuse_grad("fft_fftn", input, out)
+    return composite.fftn_out(input, s, dim, norm, out=out)
+
+
+def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
+    """fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_ifft2, input):
+        return call(fft_ifft2, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_ifft2_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ifft2, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_ifft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_ifft2", "dim", 3)
+    try:
+        return composite.ifftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_ifft2, (fft_ifft2,), (input, s, dim, norm), {}) from None
+
+
+def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
+    """fft_ifft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_ifft2_out, input, out):
+        return call(fft_ifft2_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ifft2_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_ifft2_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_ifft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_ifft2", "dim", 3)
+    refuse_grad("fft_ifft2", input, out)
+    return composite.ifftn_out(input, s, dim, norm, out=out)
+
+
+def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    """fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_ifftn, input):
+        return call(fft_ifftn, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_ifftn_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ifftn, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_ifftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_ifftn", "dim", 3)
+    try:
+        return composite.ifftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_ifftn, (fft_ifftn,), (input, s, dim, norm), {}) from None
+
+
+def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
+    """fft_ifftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_ifftn_out, input, out):
+        return call(fft_ifftn_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ifftn_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_ifftn_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_ifftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_ifftn", "dim", 3)
+    refuse_grad("fft_ifftn", input, out)
+    return composite.ifftn_out(input, s, dim, norm, out=out)
+
+
+def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
+    """fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_rfft2, input):
+        return call(fft_rfft2, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_rfft2_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_rfft2, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_rfft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_rfft2", "dim", 3)
+    try:
+        return composite.rfftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_rfft2, (fft_rfft2,), (input, s, dim, norm), {}) from None
+
+
+def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
+    """fft_rfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_rfft2_out, input, out):
+        return call(fft_rfft2_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_rfft2_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_rfft2_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_rfft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_rfft2", "dim", 3)
+    refuse_grad("fft_rfft2", input, out)
+    return composite.rfftn_out(input, s, dim, norm, out=out)
+
+
+def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    """fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_rfftn, input):
+        return call(fft_rfftn, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_rfftn_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_rfftn, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_rfftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_rfftn", "dim", 3)
+    try:
+        return composite.rfftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_rfftn, (fft_rfftn,), (input, s, dim, norm), {}) from None
+
+
+def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
+    """fft_rfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_rfftn_out, input, out):
+        return call(fft_rfftn_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_rfftn_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_rfftn_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_rfftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_rfftn", "dim", 3)
+    refuse_grad("fft_rfftn", input, out)
+    return composite.rfftn_out(input, s, dim, norm, out=out)
+
+
+def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
+    """fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_irfft2, input):
+        return call(fft_irfft2, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_irfft2_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_irfft2, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_irfft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_irfft2", "dim", 3)
+    try:
+        return composite.irfftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_irfft2, (fft_irfft2,), (input, s, dim, norm), {}) from None
+
+
+def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
+    """fft_irfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_irfft2_out, input, out):
+        return call(fft_irfft2_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_irfft2_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_irfft2_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_irfft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_irfft2", "dim", 3)
+    refuse_grad("fft_irfft2", input, out)
+    return composite.irfftn_out(input, s, dim, norm, out=out)
+
+
+def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    """fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_irfftn, input):
+        return call(fft_irfftn, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_irfftn_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_irfftn, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_irfftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_irfftn", "dim", 3)
+    try:
+        return composite.irfftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_irfftn, (fft_irfftn,), (input, s, dim, norm), {}) from None
+
+
+def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
+    """fft_irfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_irfftn_out, input, out):
+        return call(fft_irfftn_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_irfftn_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_irfftn_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_irfftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_irfftn", "dim", 3)
+    refuse_grad("fft_irfftn", input, out)
+    return composite.irfftn_out(input, s, dim, norm, out=out)
+
+
+def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
+    """fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_hfft2, input):
+        return call(fft_hfft2, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_hfft2_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_hfft2, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_hfft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_hfft2", "dim", 3)
+    try:
+        return composite.hfftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_hfft2, (fft_hfft2,), (input, s, dim, norm), {}) from None
+
+
+def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
+    """fft_hfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_hfft2_out, input, out):
+        return call(fft_hfft2_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_hfft2_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_hfft2_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_hfft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_hfft2", "dim", 3)
+    refuse_grad("fft_hfft2", input, out)
+    return composite.hfftn_out(input, s, dim, norm, out=out)
+
+
+def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    """fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_hfftn, input):
+        return call(fft_hfftn, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_hfftn_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_hfftn, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_hfftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_hfftn", "dim", 3)
+    try:
+        return composite.hfftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_hfftn, (fft_hfftn,), (input, s, dim, norm), {}) from None
+
+
+def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
+    """fft_hfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_hfftn_out, input, out):
+        return call(fft_hfftn_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_hfftn_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_hfftn_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_hfftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_hfftn", "dim", 3)
+    refuse_grad("fft_hfftn", input, out)
+    return composite.hfftn_out(input, s, dim, norm, out=out)
+
+
+def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
+    """fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_ihfft2, input):
+        return call(fft_ihfft2, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_ihfft2_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ihfft2, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_ihfft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_ihfft2", "dim", 3)
+    try:
+        return composite.ihfftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_ihfft2, (fft_ihfft2,), (input, s, dim, norm), {}) from None
+
+
+def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
+    """fft_ihfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_ihfft2_out, input, out):
+        return call(fft_ihfft2_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ihfft2_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_ihfft2_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_ihfft2", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple:
+        dim = ints_of(dim, "fft_ihfft2", "dim", 3)
+    refuse_grad("fft_ihfft2", input, out)
+    return composite.ihfftn_out(input, s, dim, norm, out=out)
+
+
+def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    """fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_ihfftn, input):
+        return call(fft_ihfftn, input, s, dim, norm, out=out)
+    if out is not None:
+        return fft_ihfftn_out(input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ihfftn, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_ihfftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_ihfftn", "dim", 3)
+    try:
+        return composite.ihfftn(input, s, dim, norm)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_ihfftn, (fft_ihfftn,), (input, s, dim, norm), {}) from None
+
+
+def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
+    """fft_ihfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_ihfftn_out, input, out):
+        return call(fft_ihfftn_out, input, s, dim, norm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ihfftn_out, input, s, dim, norm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_ihfftn_out, input, s, dim, norm, out=out)
+    if type(s) is int:
+        s = (s,)
+    elif s is not None and type(s) is not tuple:
+        s = ints_of(s, "fft_ihfftn", "s", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_ihfftn", "dim", 3)
+    refuse_grad("fft_ihfftn", input, out)
+    return composite.ihfftn_out(input, s, dim, norm, out=out)
+
+
+def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
+    """fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(fft_fftfreq):
+        return call(
+            fft_fftfreq,
+            n,
+            d,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if out is not None:
+        return fft_fftfreq_out(n, d, out=out)
+    if type(n) is not int:
+        n = int_of(n, "fft_fftfreq", "n", 1)
+    if type(d) is not float:
+        d = float_of(d, "fft_fftfreq", "d", 2)
+    result = composite.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def fft_fftfreq_out(n, d=1.0, *, out):
+    """fft_fftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_fftfreq_out, out):
+        return call(fft_fftfreq_out, n, d, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_fftfreq_out, n, d, out=out)
+    if type(n) is not int:
+        n = int_of(n, "fft_fftfreq", "n", 1)
+    if type(d) is not float:
+        d = float_of(d, "fft_fftfreq", "d", 2)
+    return composite.fftfreq_out(n, d, out=out)
+
+
+def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
+    """fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if state.interceptors and intercepts(fft_rfftfreq):
+        return call(
+            fft_rfftfreq,
+            n,
+            d,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
+    if out is not None:
+        return fft_rfftfreq_out(n, d, out=out)
+    if type(n) is not int:
+        n = int_of(n, "fft_rfftfreq", "n", 1)
+    if type(d) is not float:
+        d = float_of(d, "fft_rfftfreq", "d", 2)
+    result = composite.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def fft_rfftfreq_out(n, d=1.0, *, out):
+    """fft_rfftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fft_rfftfreq_out, out):
+        return call(fft_rfftfreq_out, n, d, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fft_rfftfreq_out, n, d, out=out)
+    if type(n) is not int:
+        n = int_of(n, "fft_rfftfreq", "n", 1)
+    if type(d) is not float:
+        d = float_of(d, "fft_rfftfreq", "d", 2)
+    return composite.rfftfreq_out(n, d, out=out)
+
+
+def fft_fftshift(input, dim=None, *, axis=None):
+    """fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_fftshift, input):
+        return call(fft_fftshift, input, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_fftshift, input, dim)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_fftshift", "dim", 2)
+    try:
+        return composite.fftshift(input, dim)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_fftshift, (fft_fftshift,), (input, dim), {}) from None
+
+
+def fft_ifftshift(input, dim=None, *, axis=None):
+    """fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(fft_ifftshift, input):
+        return call(fft_ifftshift, input, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(fft_ifftshift, input, dim)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "fft_ifftshift", "dim", 2)
+    try:
+        return composite.ifftshift(input, dim)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, fft_ifftshift, (fft_ifftshift,), (input, dim), {}) from None
+
+
+def stft_default(
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    normalized=False,
+    onesided=None,
+    return_complex=None,
+    align_to_window=None,
+):
+    """stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"""
+    if state.interceptors and intercepts(stft_default, input, window):
+        return call(
+            stft_default,
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            stft_default,
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+    if window is not None and not isinstance(window, Tensor):
+        return raise_bad_argument(
+            stft_default,
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+    if type(n_fft) is not int:
+        n_fft = int_of(n_fft, "stft", "n_fft", 2)
+    if hop_length is not None and type(hop_length) is not int:
+        hop_length = int_of(hop_length, "stft", "hop_length", 3)
+    if win_length is not None and type(win_length) is not int:
+        win_length = int_of(win_length, "stft", "win_length", 4)
+    if normalized and normalized is not True:
+        normalized = bool_of(normalized, "stft", "normalized", 6)
+    if onesided and onesided is not True:
+        onesided = bool_of(onesided, "stft", "onesided", 7)
+    if return_complex and return_complex is not True:
+        return_complex = bool_of(return_complex, "stft", "return_complex", 8)
+    if align_to_window and align_to_window is not True:
+        align_to_window = bool_of(align_to_window, "stft", "align_to_window", 9)
+    return composite.stft(
+        input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
+    )
+
+
+def stft_center(
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    pad_mode="reflect",
+    normalized=False,
+    onesided=None,
+    return_complex=None,
+    align_to_window=None,
+):
+    """stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"""
+    if state.interceptors and intercepts(stft_center, input, window):
+        return call(
+            stft_center,
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            stft_center,
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+    if window is not None and not isinstance(window, Tensor):
+        return raise_bad_argument(
+            stft_center,
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+    if type(n_fft) is not int:
+        n_fft = int_of(n_fft, "stft", "n_fft", 2)
+    if hop_length is not None and type(hop_length) is not int:
+        hop_length = int_of(hop_length, "stft", "hop_length", 3)
+    if win_length is not None and type(win_length) is not int:
+        win_length = int_of(win_length, "stft", "win_length", 4)
+    if center and center is not True:
+        center = bool_of(center, "stft", "center", 6)
+    if normalized and normalized is not True:
+        normalized = bool_of(normalized, "stft", "normalized", 8)
+    if onesided and onesided is not True:
+        onesided = bool_of(onesided, "stft", "onesided", 9)
+    if return_complex and return_complex is not True:
+        return_complex = bool_of(return_complex, "stft", "return_complex", 10)
+    if align_to_window and align_to_window is not True:
+        align_to_window = bool_of(align_to_window, "stft", "align_to_window", 11)
+    return composite.stft_center(
+        input,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        pad_mode,
+        normalized,
+        onesided,
+        return_complex,
+        align_to_window,
+    )
+
+
+def stft(*args, **kwargs):
+    """stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor
+    stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor
+    """
+    for overload in (stft_default, stft_center):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(stft, (stft_default, stft_center), args, kwargs)
+
+
+def istft(
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    normalized=False,
+    onesided=None,
+    length=None,
+    return_complex=False,
+):
+    """istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor"""
+    if state.interceptors and intercepts(istft, input, window):
+        return call(
+            istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+        )
+    if window is not None and not isinstance(window, Tensor):
+        return raise_bad_argument(
+            istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+        )
+    if type(n_fft) is not int:
+        n_fft = int_of(n_fft, "istft", "n_fft", 2)
+    if hop_length is not None and type(hop_length) is not int:
+        hop_length = int_of(hop_length, "istft", "hop_length", 3)
+    if win_length is not None and type(win_length) is not int:
+        win_length = int_of(win_length, "istft", "win_length", 4)
+    if center and center is not True:
+        center = bool_of(center, "istft", "center", 6)
+    if normalized and normalized is not True:
+        normalized = bool_of(normalized, "istft", "normalized", 7)
+    if onesided and onesided is not True:
+        onesided = bool_of(onesided, "istft", "onesided", 8)
+    if length is not None and type(length) is not int:
+        length = int_of(length, "istft", "length", 9)
+    if return_complex and return_complex is not True:
+        return_complex = bool_of(return_complex, "istft", "return_complex", 10)
+    return composite.istft(
+        input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+    )

@@ -7,7 +7,7 @@ import builtins
 from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, set_array
-from mindtorch.autograd.outputs import refuse_grad, write_out
+from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import indexing as composite
 from mindtorch.dispatch.arguments import (
@@ -204,7 +204,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
             node = nodes.IndexAddBackward0((input_edge, source_edge))
             node.dim = dim
             node.alpha = alpha
-            node.kept = (save(index) if source_edge else None,)
+            node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
     return wrap(_index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha), node)
 
 
@@ -231,7 +231,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
             node = nodes.IndexAddBackward0((input_edge, source_edge))
             node.dim = dim
             node.alpha = alpha
-            node.kept = (save(index) if source_edge else None,)
+            node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
     _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=input_array)
     mark_written(input)
     if node is not None:
@@ -287,9 +287,8 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.GatherBackward0((edge,))
-        node.self_shape = input_array.shape
         node.dim = dim
-        node.kept = (save(index),)
+        node.kept = (save(input), save(index))
     return wrap(_gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad), node)
 
 
@@ -612,7 +611,7 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
-    refuse_grad("scatter", input, src, out)
+    refuse_grad("aten::scatter", input, src, out)
     set_array(
         out,
         _scatter_reduce_overload_kernels[type(input_array)](
@@ -759,7 +758,7 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
-    refuse_grad("scatter", input, out)
+    refuse_grad("aten::scatter", input, out)
     set_array(
         out,
         _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=out_array),
@@ -1046,8 +1045,7 @@ def masked_select(input, mask, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.MaskedSelectBackward0((edge,))
-        node.self_shape = input_array.shape
-        node.kept = (save(mask),)
+        node.kept = (save(input), save(mask))
     return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
 
 
@@ -1145,6 +1143,19 @@ def nonzero_out(input, *, out):
     set_array(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
+
+
+def nonzero_static(input, *, size, fill_value=-1):
+    """nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor"""
+    if state.interceptors and intercepts(nonzero_static, input):
+        return call(nonzero_static, input, size=size, fill_value=fill_value)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nonzero_static, input, size=size, fill_value=fill_value)
+    if type(size) is not int:
+        size = int_of(size, "nonzero_static", "size")
+    if type(fill_value) is not int:
+        fill_value = int_of(fill_value, "nonzero_static", "fill_value")
+    return composite.nonzero_static(input, size=size, fill_value=fill_value)
 
 
 _cat_kernels = kernel_table("cat")
@@ -1273,7 +1284,7 @@ def hstack_out(tensors, *, out):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(hstack_out, tensors, out=out)
     refuse_grad("hstack", *tensors, out)
-    return write_out(out, composite.hstack(tensors))
+    return composite.hstack_out(tensors, out=out)
 
 
 def vstack(tensors, *, out=None):
@@ -1299,7 +1310,7 @@ def vstack_out(tensors, *, out):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(vstack_out, tensors, out=out)
     refuse_grad("vstack", *tensors, out)
-    return write_out(out, composite.vstack(tensors))
+    return composite.vstack_out(tensors, out=out)
 
 
 _repeat_kernels = kernel_table("repeat")
@@ -1822,50 +1833,94 @@ def one_hot(input, num_classes=-1):
     return composite.one_hot(input, num_classes)
 
 
-def dstack(tensors):
+def dstack(tensors, *, out=None):
     """dstack(Tensor[] tensors) -> Tensor"""
     if state.interceptors and intercepts(dstack, tensors):
-        return call(dstack, tensors)
+        return call(dstack, tensors, out=out)
+    if out is not None:
+        return dstack_out(tensors, out=out)
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(dstack, tensors)
+        return raise_bad_argument(dstack, tensors, out=out)
     try:
         return composite.dstack(tensors)
     except (AttributeError, TypeError) as error:
         raise explained(error, dstack, (dstack,), (tensors,), {}) from None
 
 
-def column_stack(tensors):
+def dstack_out(tensors, *, out):
+    """dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(dstack_out, tensors, out):
+        return call(dstack_out, tensors, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(dstack_out, tensors, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(dstack_out, tensors, out=out)
+    refuse_grad("dstack", *tensors, out)
+    return composite.dstack_out(tensors, out=out)
+
+
+def column_stack(tensors, *, out=None):
     """column_stack(Tensor[] tensors) -> Tensor"""
     if state.interceptors and intercepts(column_stack, tensors):
-        return call(column_stack, tensors)
+        return call(column_stack, tensors, out=out)
+    if out is not None:
+        return column_stack_out(tensors, out=out)
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(column_stack, tensors)
+        return raise_bad_argument(column_stack, tensors, out=out)
     try:
         return composite.column_stack(tensors)
     except (AttributeError, TypeError) as error:
         raise explained(error, column_stack, (column_stack,), (tensors,), {}) from None
 
 
-def row_stack(tensors):
+def column_stack_out(tensors, *, out):
+    """column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(column_stack_out, tensors, out):
+        return call(column_stack_out, tensors, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(column_stack_out, tensors, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(column_stack_out, tensors, out=out)
+    refuse_grad("column_stack", *tensors, out)
+    return composite.column_stack_out(tensors, out=out)
+
+
+def row_stack(tensors, *, out=None):
     """row_stack(Tensor[] tensors) -> Tensor"""
     if state.interceptors and intercepts(row_stack, tensors):
-        return call(row_stack, tensors)
+        return call(row_stack, tensors, out=out)
+    if out is not None:
+        return row_stack_out(tensors, out=out)
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(row_stack, tensors)
+        return raise_bad_argument(row_stack, tensors, out=out)
     try:
         return composite.vstack(tensors)
     except (AttributeError, TypeError) as error:
         raise explained(error, row_stack, (row_stack,), (tensors,), {}) from None
 
 
-def concat(tensors, dim=0, *, axis=None):
+def row_stack_out(tensors, *, out):
+    """row_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(row_stack_out, tensors, out):
+        return call(row_stack_out, tensors, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(row_stack_out, tensors, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(row_stack_out, tensors, out=out)
+    refuse_grad("row_stack", *tensors, out)
+    return composite.vstack_out(tensors, out=out)
+
+
+def concat(tensors, dim=0, *, out=None, axis=None):
     """concat(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
     if state.interceptors and intercepts(concat, tensors):
-        return call(concat, tensors, dim)
+        return call(concat, tensors, dim, out=out)
+    if out is not None:
+        return concat_out(tensors, dim, out=out)
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(concat, tensors, dim)
+        return raise_bad_argument(concat, tensors, dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "concat", "dim", 2)
     try:
@@ -1874,20 +1929,50 @@ def concat(tensors, dim=0, *, axis=None):
         raise explained(error, concat, (concat,), (tensors, dim), {}) from None
 
 
-def concatenate(tensors, dim=0, *, axis=None):
+def concat_out(tensors, dim=0, *, out):
+    """concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(concat_out, tensors, out):
+        return call(concat_out, tensors, dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(concat_out, tensors, dim, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(concat_out, tensors, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "concat", "dim", 2)
+    refuse_grad("concat", *tensors, out)
+    return composite.concat_out(tensors, dim, out=out)
+
+
+def concatenate(tensors, dim=0, *, out=None, axis=None):
     """concatenate(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
     if state.interceptors and intercepts(concatenate, tensors):
-        return call(concatenate, tensors, dim)
+        return call(concatenate, tensors, dim, out=out)
+    if out is not None:
+        return concatenate_out(tensors, dim, out=out)
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-        return raise_bad_argument(concatenate, tensors, dim)
+        return raise_bad_argument(concatenate, tensors, dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "concatenate", "dim", 2)
     try:
         return composite.concat(tensors, dim)
     except (AttributeError, TypeError) as error:
         raise explained(error, concatenate, (concatenate,), (tensors, dim), {}) from None
+
+
+def concatenate_out(tensors, dim=0, *, out):
+    """concatenate.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(concatenate_out, tensors, out):
+        return call(concatenate_out, tensors, dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(concatenate_out, tensors, dim, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(concatenate_out, tensors, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "concatenate", "dim", 2)
+    refuse_grad("concatenate", *tensors, out)
+    return composite.concat_out(tensors, dim, out=out)
 
 
 def tile(input, dims, *more_dims):
@@ -1999,19 +2084,37 @@ def rot90(input, k=1, dims=(0, 1)):
         raise explained(error, rot90, (rot90,), (input, k, dims), {}) from None
 
 
-def take_along_dim(input, indices, dim=None, *, axis=None):
+def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
     """take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor"""
     if axis is not None:
         dim = axis
     if state.interceptors and intercepts(take_along_dim, input, indices):
-        return call(take_along_dim, input, indices, dim)
+        return call(take_along_dim, input, indices, dim, out=out)
+    if out is not None:
+        return take_along_dim_out(input, indices, dim, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(take_along_dim, input, indices, dim)
+        return raise_bad_argument(take_along_dim, input, indices, dim, out=out)
     if not isinstance(indices, Tensor):
-        return raise_bad_argument(take_along_dim, input, indices, dim)
+        return raise_bad_argument(take_along_dim, input, indices, dim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "take_along_dim", "dim", 3)
     return composite.take_along_dim(input, indices, dim)
+
+
+def take_along_dim_out(input, indices, dim=None, *, out):
+    """take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(take_along_dim_out, input, indices, out):
+        return call(take_along_dim_out, input, indices, dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
+    if not isinstance(indices, Tensor):
+        return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "take_along_dim", "dim", 3)
+    refuse_grad("take_along_dim", input, indices, out)
+    return composite.take_along_dim_out(input, indices, dim, out=out)
 
 
 def argwhere(input):
@@ -2154,16 +2257,18 @@ def index_fill_(input, dim, index, value):
     )
 
 
-def index_copy(input, dim, index, source):
+def index_copy(input, dim, index, source, *, out=None):
     """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
     if state.interceptors and intercepts(index_copy, input, index, source):
-        return call(index_copy, input, dim, index, source)
+        return call(index_copy, input, dim, index, source, out=out)
+    if out is not None:
+        return index_copy_out(input, dim, index, source, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(index_copy, input, dim, index, source)
+        return raise_bad_argument(index_copy, input, dim, index, source, out=out)
     if not isinstance(index, Tensor):
-        return raise_bad_argument(index_copy, input, dim, index, source)
+        return raise_bad_argument(index_copy, input, dim, index, source, out=out)
     if not isinstance(source, Tensor):
-        return raise_bad_argument(index_copy, input, dim, index, source)
+        return raise_bad_argument(index_copy, input, dim, index, source, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "index_copy", "dim", 2)
     return composite.index_copy(input, dim, index, source)
@@ -2184,12 +2289,46 @@ def index_copy_(input, dim, index, source):
     return composite.index_copy_(input, dim, index, source)
 
 
-def take(input, index):
+def index_copy_out(input, dim, index, source, *, out):
+    """index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(index_copy_out, input, index, source, out):
+        return call(index_copy_out, input, dim, index, source, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
+    if not isinstance(index, Tensor):
+        return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
+    if not isinstance(source, Tensor):
+        return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "index_copy", "dim", 2)
+    refuse_grad("index_copy", input, index, source, out)
+    return composite.index_copy_out(input, dim, index, source, out=out)
+
+
+def take(input, index, *, out=None):
     """take(Tensor self, Tensor index) -> Tensor"""
     if state.interceptors and intercepts(take, input, index):
-        return call(take, input, index)
+        return call(take, input, index, out=out)
+    if out is not None:
+        return take_out(input, index, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(take, input, index)
+        return raise_bad_argument(take, input, index, out=out)
     if not isinstance(index, Tensor):
-        return raise_bad_argument(take, input, index)
+        return raise_bad_argument(take, input, index, out=out)
     return composite.take(input, index)
+
+
+def take_out(input, index, *, out):
+    """take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(take_out, input, index, out):
+        return call(take_out, input, index, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(take_out, input, index, out=out)
+    if not isinstance(index, Tensor):
+        return raise_bad_argument(take_out, input, index, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(take_out, input, index, out=out)
+    refuse_grad("take", input, index, out)
+    return composite.take_out(input, index, out=out)

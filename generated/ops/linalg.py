@@ -787,66 +787,148 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
     if type(dims_other) is not tuple:
         dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
     refuse_grad("tensordot", input, other, out)
-    return write_out(out, composite.tensordot(input, other, dims_self, dims_other))
+    return composite.tensordot_out(input, other, dims_self, dims_other, out=out)
 
 
-def ger(input, vec2):
+def ger(input, vec2, *, out=None):
     """ger(Tensor self, Tensor vec2) -> Tensor"""
     if state.interceptors and intercepts(ger, input, vec2):
-        return call(ger, input, vec2)
+        return call(ger, input, vec2, out=out)
+    if out is not None:
+        return ger_out(input, vec2, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(ger, input, vec2)
+        return raise_bad_argument(ger, input, vec2, out=out)
     if not isinstance(vec2, Tensor):
-        return raise_bad_argument(ger, input, vec2)
+        return raise_bad_argument(ger, input, vec2, out=out)
     return composite.ger(input, vec2)
 
 
-def inner(input, other):
+def ger_out(input, vec2, *, out):
+    """ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(ger_out, input, vec2, out):
+        return call(ger_out, input, vec2, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(ger_out, input, vec2, out=out)
+    if not isinstance(vec2, Tensor):
+        return raise_bad_argument(ger_out, input, vec2, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(ger_out, input, vec2, out=out)
+    refuse_grad("ger", input, vec2, out)
+    return write_out(out, composite.ger(input, vec2))
+
+
+def inner(input, other, *, out=None):
     """inner(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(inner, input, other):
-        return call(inner, input, other)
+        return call(inner, input, other, out=out)
+    if out is not None:
+        return inner_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(inner, input, other)
+        return raise_bad_argument(inner, input, other, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(inner, input, other)
+        return raise_bad_argument(inner, input, other, out=out)
     return composite.inner(input, other)
 
 
-def kron(input, other):
+def inner_out(input, other, *, out):
+    """inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(inner_out, input, other, out):
+        return call(inner_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(inner_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(inner_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(inner_out, input, other, out=out)
+    refuse_grad("inner", input, other, out)
+    return composite.inner_out(input, other, out=out)
+
+
+def kron(input, other, *, out=None):
     """kron(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(kron, input, other):
-        return call(kron, input, other)
+        return call(kron, input, other, out=out)
+    if out is not None:
+        return kron_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(kron, input, other)
+        return raise_bad_argument(kron, input, other, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(kron, input, other)
+        return raise_bad_argument(kron, input, other, out=out)
     return composite.kron(input, other)
 
 
-def matrix_power(input, n):
+def kron_out(input, other, *, out):
+    """kron.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(kron_out, input, other, out):
+        return call(kron_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(kron_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(kron_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(kron_out, input, other, out=out)
+    refuse_grad("kron", input, other, out)
+    return composite.kron_out(input, other, out=out)
+
+
+def matrix_power(input, n, *, out=None):
     """matrix_power(Tensor self, int n) -> Tensor"""
     if state.interceptors and intercepts(matrix_power, input):
-        return call(matrix_power, input, n)
+        return call(matrix_power, input, n, out=out)
+    if out is not None:
+        return matrix_power_out(input, n, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(matrix_power, input, n)
+        return raise_bad_argument(matrix_power, input, n, out=out)
     if type(n) is not int:
         n = int_of(n, "matrix_power", "n", 2)
     return composite.matrix_power(input, n)
 
 
-def linalg_vecdot(x, y, *, dim=-1, axis=None):
+def matrix_power_out(input, n, *, out):
+    """matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(matrix_power_out, input, out):
+        return call(matrix_power_out, input, n, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(matrix_power_out, input, n, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(matrix_power_out, input, n, out=out)
+    if type(n) is not int:
+        n = int_of(n, "matrix_power", "n", 2)
+    refuse_grad("matrix_power", input, out)
+    return composite.matrix_power_out(input, n, out=out)
+
+
+def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
     """linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
     if state.interceptors and intercepts(linalg_vecdot, x, y):
-        return call(linalg_vecdot, x, y, dim=dim)
+        return call(linalg_vecdot, x, y, dim=dim, out=out)
+    if out is not None:
+        return linalg_vecdot_out(x, y, dim=dim, out=out)
     if not isinstance(x, Tensor):
-        return raise_bad_argument(linalg_vecdot, x, y, dim=dim)
+        return raise_bad_argument(linalg_vecdot, x, y, dim=dim, out=out)
     if not isinstance(y, Tensor):
-        return raise_bad_argument(linalg_vecdot, x, y, dim=dim)
+        return raise_bad_argument(linalg_vecdot, x, y, dim=dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "linalg_vecdot", "dim")
     return composite.linalg_vecdot(x, y, dim=dim)
+
+
+def linalg_vecdot_out(x, y, *, dim=-1, out):
+    """linalg_vecdot.out(Tensor x, Tensor y, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_vecdot_out, x, y, out):
+        return call(linalg_vecdot_out, x, y, dim=dim, out=out)
+    if not isinstance(x, Tensor):
+        return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
+    if not isinstance(y, Tensor):
+        return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "linalg_vecdot", "dim")
+    refuse_grad("linalg_vecdot", x, y, out)
+    return composite.linalg_vecdot_out(x, y, dim=dim, out=out)
 
 
 def trace(input):
@@ -1153,8 +1235,9 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         B_edge = B._edge or edge_of(B)
         if A_edge or B_edge:
             node = nodes.LinalgSolveExBackward0((A_edge, B_edge))
+            node.B_shape = B_array.shape
             node.left = left
-            node.kept = (save(A), save(B))
+            node.kept = (save(A),)
     result_array, LU_array, pivots_array, info_array = __linalg_solve_ex_kernels[type(A_array)](
         A_array, B_array, left, check_errors
     )
@@ -1279,13 +1362,12 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     node = None
     if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
         node = nodes.LinalgLuFactorExBackward0((edge,))
-        node.kept = (save(A),)
     LU_array, pivots_array, info_array = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors)
     LU = wrap(LU_array, node)
     pivots = wrap(pivots_array)
     info = wrap(info_array)
     if node is not None:
-        node.kept += (save_output(node, LU),)
+        node.kept = (save_output(node, LU), save(pivots))
     return return_types.linalg_lu_factor_ex((LU, pivots, info))
 
 
@@ -1339,6 +1421,41 @@ def linalg_lu_factor_out(A, *, pivot=True, out):
     return return_types.linalg_lu_factor(write_out(out, composite.linalg_lu_factor(A, pivot=pivot)))
 
 
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
+    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
+    if state.interceptors and intercepts(lu_unpack, LU_data, LU_pivots):
+        return call(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    if out is not None:
+        return lu_unpack_out(LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    if not isinstance(LU_data, Tensor):
+        return raise_bad_argument(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    if not isinstance(LU_pivots, Tensor):
+        return raise_bad_argument(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    if unpack_data and unpack_data is not True:
+        unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
+    if unpack_pivots and unpack_pivots is not True:
+        unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
+    return return_types.lu_unpack(composite.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots))
+
+
+def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out):
+    """lu_unpack.out(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
+    if state.interceptors and intercepts(lu_unpack_out, LU_data, LU_pivots, out):
+        return call(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    if not isinstance(LU_data, Tensor):
+        return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    if not isinstance(LU_pivots, Tensor):
+        return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    if unpack_data and unpack_data is not True:
+        unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
+    if unpack_pivots and unpack_pivots is not True:
+        unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    refuse_grad("lu_unpack", LU_data, LU_pivots, *out)
+    return return_types.lu_unpack(write_out(out, composite.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)))
+
+
 _linalg_lu_kernels = kernel_table("linalg_lu")
 
 
@@ -1385,6 +1502,76 @@ def linalg_lu_out(A, *, pivot=True, out):
         set_array(tensor, tensor_array)
         mark_written(tensor)
     return return_types.linalg_lu(out)
+
+
+def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
+    """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_lu_solve, LU, pivots, B):
+        return call(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if out is not None:
+        return linalg_lu_solve_out(LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if not isinstance(LU, Tensor):
+        return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if not isinstance(pivots, Tensor):
+        return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if not isinstance(B, Tensor):
+        return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if left and left is not True:
+        left = bool_of(left, "linalg_lu_solve", "left")
+    if adjoint and adjoint is not True:
+        adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+    return composite.linalg_lu_solve(LU, pivots, B, left=left, adjoint=adjoint)
+
+
+def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
+    """linalg_lu_solve.out(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_lu_solve_out, LU, pivots, B, out):
+        return call(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if not isinstance(LU, Tensor):
+        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if not isinstance(pivots, Tensor):
+        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if not isinstance(B, Tensor):
+        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    if left and left is not True:
+        left = bool_of(left, "linalg_lu_solve", "left")
+    if adjoint and adjoint is not True:
+        adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+    refuse_grad("linalg_lu_solve", LU, pivots, B, out)
+    return composite.linalg_lu_solve_out(LU, pivots, B, left=left, adjoint=adjoint, out=out)
+
+
+def lu_solve(input, LU_data, LU_pivots, *, out=None):
+    """lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor"""
+    if state.interceptors and intercepts(lu_solve, input, LU_data, LU_pivots):
+        return call(lu_solve, input, LU_data, LU_pivots, out=out)
+    if out is not None:
+        return lu_solve_out(input, LU_data, LU_pivots, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
+    if not isinstance(LU_data, Tensor):
+        return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
+    if not isinstance(LU_pivots, Tensor):
+        return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
+    return composite.lu_solve(input, LU_data, LU_pivots)
+
+
+def lu_solve_out(input, LU_data, LU_pivots, *, out):
+    """lu_solve.out(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(lu_solve_out, input, LU_data, LU_pivots, out):
+        return call(lu_solve_out, input, LU_data, LU_pivots, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
+    if not isinstance(LU_data, Tensor):
+        return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
+    if not isinstance(LU_pivots, Tensor):
+        return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
+    refuse_grad("lu_solve", input, LU_data, LU_pivots, out)
+    return composite.lu_solve_out(input, LU_data, LU_pivots, out=out)
 
 
 _linalg_solve_triangular_kernels = kernel_table("linalg_solve_triangular")
@@ -1456,14 +1643,16 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
     return out
 
 
-def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False):
+def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
     """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
     if state.interceptors and intercepts(triangular_solve, input, A):
-        return call(triangular_solve, input, A, upper, transpose, unitriangular)
+        return call(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
+    if out is not None:
+        return triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular)
+        return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
     if not isinstance(A, Tensor):
-        return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular)
+        return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
     if upper and upper is not True:
         upper = bool_of(upper, "triangular_solve", "upper", 3)
     if transpose and transpose is not True:
@@ -1471,6 +1660,28 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False)
     if unitriangular and unitriangular is not True:
         unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
     return return_types.triangular_solve(composite.triangular_solve(input, A, upper, transpose, unitriangular))
+
+
+def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=False, *, out):
+    """triangular_solve.X(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensor(a!) X, Tensor(b!) M) -> (Tensor(a!) solution, Tensor(b!) cloned_coefficient)"""
+    if state.interceptors and intercepts(triangular_solve_out, input, A, out):
+        return call(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+    if not isinstance(A, Tensor):
+        return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "triangular_solve", "upper", 3)
+    if transpose and transpose is not True:
+        transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
+    if unitriangular and unitriangular is not True:
+        unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
+    refuse_grad("triangular_solve", input, A, *out)
+    return return_types.triangular_solve(
+        write_out(out, composite.triangular_solve(input, A, upper, transpose, unitriangular))
+    )
 
 
 _linalg_cholesky_ex_kernels = kernel_table("linalg_cholesky_ex")
@@ -1556,39 +1767,89 @@ def linalg_cholesky_out(input, *, upper=False, out):
     return composite.linalg_cholesky_out(input, upper=upper, out=out)
 
 
-def cholesky(input, upper=False):
+def cholesky(input, upper=False, *, out=None):
     """cholesky(Tensor self, bool upper=False) -> Tensor"""
     if state.interceptors and intercepts(cholesky, input):
-        return call(cholesky, input, upper)
+        return call(cholesky, input, upper, out=out)
+    if out is not None:
+        return cholesky_out(input, upper, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(cholesky, input, upper)
+        return raise_bad_argument(cholesky, input, upper, out=out)
     if upper and upper is not True:
         upper = bool_of(upper, "cholesky", "upper", 2)
     return composite.cholesky(input, upper)
 
 
-def cholesky_solve(input, input2, upper=False):
+def cholesky_out(input, upper=False, *, out):
+    """cholesky.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(cholesky_out, input, out):
+        return call(cholesky_out, input, upper, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cholesky_out, input, upper, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(cholesky_out, input, upper, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "cholesky", "upper", 2)
+    refuse_grad("cholesky", input, out)
+    return composite.cholesky_out(input, upper, out=out)
+
+
+def cholesky_solve(input, input2, upper=False, *, out=None):
     """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"""
     if state.interceptors and intercepts(cholesky_solve, input, input2):
-        return call(cholesky_solve, input, input2, upper)
+        return call(cholesky_solve, input, input2, upper, out=out)
+    if out is not None:
+        return cholesky_solve_out(input, input2, upper, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(cholesky_solve, input, input2, upper)
+        return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
     if not isinstance(input2, Tensor):
-        return raise_bad_argument(cholesky_solve, input, input2, upper)
+        return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
     if upper and upper is not True:
         upper = bool_of(upper, "cholesky_solve", "upper", 3)
     return composite.cholesky_solve(input, input2, upper)
 
 
-def cholesky_inverse(input, upper=False):
+def cholesky_solve_out(input, input2, upper=False, *, out):
+    """cholesky_solve.out(Tensor self, Tensor input2, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(cholesky_solve_out, input, input2, out):
+        return call(cholesky_solve_out, input, input2, upper, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
+    if not isinstance(input2, Tensor):
+        return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "cholesky_solve", "upper", 3)
+    refuse_grad("cholesky_solve", input, input2, out)
+    return composite.cholesky_solve_out(input, input2, upper, out=out)
+
+
+def cholesky_inverse(input, upper=False, *, out=None):
     """cholesky_inverse(Tensor self, bool upper=False) -> Tensor"""
     if state.interceptors and intercepts(cholesky_inverse, input):
-        return call(cholesky_inverse, input, upper)
+        return call(cholesky_inverse, input, upper, out=out)
+    if out is not None:
+        return cholesky_inverse_out(input, upper, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(cholesky_inverse, input, upper)
+        return raise_bad_argument(cholesky_inverse, input, upper, out=out)
     if upper and upper is not True:
         upper = bool_of(upper, "cholesky_inverse", "upper", 2)
     return composite.cholesky_inverse(input, upper)
+
+
+def cholesky_inverse_out(input, upper=False, *, out):
+    """cholesky_inverse.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(cholesky_inverse_out, input, out):
+        return call(cholesky_inverse_out, input, upper, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
+    if upper and upper is not True:
+        upper = bool_of(upper, "cholesky_inverse", "upper", 2)
+    refuse_grad("cholesky_inverse", input, out)
+    return composite.cholesky_inverse_out(input, upper, out=out)
 
 
 _linalg_qr_kernels = kernel_table("linalg_qr")
@@ -1908,12 +2169,12 @@ def linalg_eig(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.LinalgEigBackward0((edge,))
-        node.kept = (save(input),)
+        node.self_is_complex = input.is_complex()
     eigenvalues_array, eigenvectors_array = _linalg_eig_kernels[type(input_array)](input_array)
     eigenvalues = wrap_output(eigenvalues_array, node, 0)
     eigenvectors = wrap_output(eigenvectors_array, node, 1)
     if node is not None:
-        node.kept += (save_output(node, eigenvalues), save_output(node, eigenvectors))
+        node.kept = (save_output(node, eigenvalues), save_output(node, eigenvectors))
     return return_types.linalg_eig((eigenvalues, eigenvectors))
 
 
@@ -1956,7 +2217,7 @@ def linalg_eigvals_out(input, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_eigvals_out, input, out=out)
     refuse_grad("linalg_eigvals", input, out)
-    return write_out(out, composite.linalg_eigvals(input))
+    return composite.linalg_eigvals_out(input, out=out)
 
 
 _linalg_matrix_exp_kernels = kernel_table("linalg_matrix_exp")
@@ -1990,15 +2251,31 @@ def matrix_exp(input):
     return composite.matrix_exp(input)
 
 
-def linalg_matrix_power(input, n):
+def linalg_matrix_power(input, n, *, out=None):
     """linalg_matrix_power(Tensor self, int n) -> Tensor"""
     if state.interceptors and intercepts(linalg_matrix_power, input):
-        return call(linalg_matrix_power, input, n)
+        return call(linalg_matrix_power, input, n, out=out)
+    if out is not None:
+        return linalg_matrix_power_out(input, n, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_power, input, n)
+        return raise_bad_argument(linalg_matrix_power, input, n, out=out)
     if type(n) is not int:
         n = int_of(n, "linalg_matrix_power", "n", 2)
     return composite.matrix_power(input, n)
+
+
+def linalg_matrix_power_out(input, n, *, out):
+    """linalg_matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_matrix_power_out, input, out):
+        return call(linalg_matrix_power_out, input, n, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
+    if type(n) is not int:
+        n = int_of(n, "linalg_matrix_power", "n", 2)
+    refuse_grad("linalg_matrix_power", input, out)
+    return composite.matrix_power_out(input, n, out=out)
 
 
 def linalg_matmul(input, other, *, out=None):
@@ -2043,12 +2320,14 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     return composite.linalg_diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
 
 
-def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None):
+def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
     if state.interceptors and intercepts(linalg_matrix_norm_default, input):
-        return call(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype)
+        return call(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if out is not None:
+        return linalg_matrix_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype)
+        return raise_bad_argument(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     if type(ord) is not int and type(ord) is not float:
         ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
     if type(dim) is not tuple:
@@ -2060,12 +2339,34 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
     return composite.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
 
 
-def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out):
+    """linalg_matrix_norm.out(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_matrix_norm_default_out, input, out):
+        return call(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if type(ord) is not int and type(ord) is not float:
+        ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
+    if type(dim) is not tuple:
+        dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    refuse_grad("linalg_matrix_norm", input, out)
+    return composite.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
     if state.interceptors and intercepts(linalg_matrix_norm_str_ord, input):
-        return call(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype)
+        return call(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if out is not None:
+        return linalg_matrix_norm_str_ord_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype)
+        return raise_bad_argument(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is not tuple:
         dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
     if keepdim and keepdim is not True:
@@ -2075,7 +2376,9 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
     return composite.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
 
 
-def linalg_matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, axis=None, keepdims=None):
+def linalg_matrix_norm(
+    input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None
+):
     """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
     linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
     """
@@ -2085,31 +2388,51 @@ def linalg_matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=N
         keepdim = keepdims
     try:
         if as_operand(ord) is not None:
-            return linalg_matrix_norm_default(input, ord, dim, keepdim, dtype=dtype)
+            return linalg_matrix_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
         if isinstance(ord, str):
-            return linalg_matrix_norm_str_ord(input, ord, dim, keepdim, dtype=dtype)
+            return linalg_matrix_norm_str_ord(input, ord, dim, keepdim, dtype=dtype, out=out)
     except TypeError as error:
         raise explained(
             error,
             linalg_matrix_norm,
             (linalg_matrix_norm_default, linalg_matrix_norm_str_ord),
             (input, ord, dim, keepdim),
-            {"dtype": dtype},
+            {"dtype": dtype, "out": out},
         ) from None
     return raise_no_overload(
         linalg_matrix_norm,
         (linalg_matrix_norm_default, linalg_matrix_norm_str_ord),
         (input, ord, dim, keepdim),
-        {"dtype": dtype},
+        {"dtype": dtype, "out": out},
     )
 
 
-def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None):
+def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out):
+    """linalg_matrix_norm.str_ord_out(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_matrix_norm_str_ord_out, input, out):
+        return call(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if type(dim) is not tuple:
+        dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+    refuse_grad("linalg_matrix_norm", input, out)
+    return composite.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
     """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
     if state.interceptors and intercepts(linalg_norm_default, input):
-        return call(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype)
+        return call(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if out is not None:
+        return linalg_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype)
+        return raise_bad_argument(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     if ord is not None and type(ord) is not int and type(ord) is not float:
         ord = scalar_of(ord, "linalg_norm", "ord", 2)
     if type(dim) is int:
@@ -2123,12 +2446,36 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None)
     return composite.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
 
 
-def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None):
+def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=None, out):
+    """linalg_norm.out(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_norm_default_out, input, out):
+        return call(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if ord is not None and type(ord) is not int and type(ord) is not float:
+        ord = scalar_of(ord, "linalg_norm", "ord", 2)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "linalg_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    refuse_grad("linalg_norm", input, out)
+    return composite.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=None):
     """linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
     if state.interceptors and intercepts(linalg_norm_ord_str, input):
-        return call(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype)
+        return call(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if out is not None:
+        return linalg_norm_ord_str_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype)
+        return raise_bad_argument(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
@@ -2140,7 +2487,7 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None):
     return composite.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
 
 
-def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None):
+def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
     """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
     linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
     """
@@ -2150,50 +2497,109 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, axis=No
         keepdim = keepdims
     try:
         if ord is None or as_operand(ord) is not None:
-            return linalg_norm_default(input, ord, dim, keepdim, dtype=dtype)
+            return linalg_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
         if isinstance(ord, str):
-            return linalg_norm_ord_str(input, ord, dim, keepdim, dtype=dtype)
+            return linalg_norm_ord_str(input, ord, dim, keepdim, dtype=dtype, out=out)
     except TypeError as error:
         raise explained(
-            error, linalg_norm, (linalg_norm_default, linalg_norm_ord_str), (input, ord, dim, keepdim), {"dtype": dtype}
+            error,
+            linalg_norm,
+            (linalg_norm_default, linalg_norm_ord_str),
+            (input, ord, dim, keepdim),
+            {"dtype": dtype, "out": out},
         ) from None
     return raise_no_overload(
-        linalg_norm, (linalg_norm_default, linalg_norm_ord_str), (input, ord, dim, keepdim), {"dtype": dtype}
+        linalg_norm,
+        (linalg_norm_default, linalg_norm_ord_str),
+        (input, ord, dim, keepdim),
+        {"dtype": dtype, "out": out},
     )
 
 
-def linalg_cond_default(input, p=None):
+def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, out):
+    """linalg_norm.ord_str_out(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_norm_ord_str_out, input, out):
+        return call(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "linalg_norm", "dim", 3)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "linalg_norm", "dtype")
+    refuse_grad("linalg_norm", input, out)
+    return composite.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+def linalg_cond_default(input, p=None, *, out=None):
     """linalg_cond(Tensor self, Scalar? p=None) -> Tensor"""
     if state.interceptors and intercepts(linalg_cond_default, input):
-        return call(linalg_cond_default, input, p)
+        return call(linalg_cond_default, input, p, out=out)
+    if out is not None:
+        return linalg_cond_default_out(input, p, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cond_default, input, p)
+        return raise_bad_argument(linalg_cond_default, input, p, out=out)
     if p is not None and type(p) is not int and type(p) is not float:
         p = scalar_of(p, "linalg_cond", "p", 2)
     return composite.linalg_cond(input, p)
 
 
-def linalg_cond_p_str(input, p):
+def linalg_cond_default_out(input, p=None, *, out):
+    """linalg_cond.out(Tensor self, Scalar? p=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_cond_default_out, input, out):
+        return call(linalg_cond_default_out, input, p, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_cond_default_out, input, p, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_cond_default_out, input, p, out=out)
+    if p is not None and type(p) is not int and type(p) is not float:
+        p = scalar_of(p, "linalg_cond", "p", 2)
+    refuse_grad("linalg_cond", input, out)
+    return write_out(out, composite.linalg_cond(input, p))
+
+
+def linalg_cond_p_str(input, p, *, out=None):
     """linalg_cond.p_str(Tensor self, str p) -> Tensor"""
     if state.interceptors and intercepts(linalg_cond_p_str, input):
-        return call(linalg_cond_p_str, input, p)
+        return call(linalg_cond_p_str, input, p, out=out)
+    if out is not None:
+        return linalg_cond_p_str_out(input, p, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cond_p_str, input, p)
+        return raise_bad_argument(linalg_cond_p_str, input, p, out=out)
     return composite.linalg_cond_named(input, p)
 
 
-def linalg_cond(input, p=None):
+def linalg_cond(input, p=None, *, out=None):
     """linalg_cond(Tensor self, Scalar? p=None) -> Tensor
     linalg_cond.p_str(Tensor self, str p) -> Tensor
     """
     try:
         if p is None or as_operand(p) is not None:
-            return linalg_cond_default(input, p)
+            return linalg_cond_default(input, p, out=out)
         if isinstance(p, str):
-            return linalg_cond_p_str(input, p)
+            return linalg_cond_p_str(input, p, out=out)
     except TypeError as error:
-        raise explained(error, linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {}) from None
-    return raise_no_overload(linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {})
+        raise explained(
+            error, linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {"out": out}
+        ) from None
+    return raise_no_overload(linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {"out": out})
+
+
+def linalg_cond_p_str_out(input, p, *, out):
+    """linalg_cond.p_str_out(Tensor self, str p, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_cond_p_str_out, input, out):
+        return call(linalg_cond_p_str_out, input, p, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
+    refuse_grad("linalg_cond", input, out)
+    return write_out(out, composite.linalg_cond_named(input, p))
 
 
 def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -2393,27 +2799,65 @@ def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
     return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
 
 
-def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False):
+def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
     if state.interceptors and intercepts(linalg_pinv_atol_rtol_tensor, input, atol, rtol):
-        return call(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian)
+        return call(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if out is not None:
+        return linalg_pinv_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian)
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
     if atol is not None and not isinstance(atol, Tensor):
-        return raise_bad_argument(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian)
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
     if rtol is not None and not isinstance(rtol, Tensor):
-        return raise_bad_argument(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian)
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
     if hermitian and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
     return composite.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
-def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False):
+def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
+    """linalg_pinv.atol_rtol_tensor_out(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_pinv_atol_rtol_tensor_out, input, atol, rtol, out):
+        return call(linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if atol is not None and not isinstance(atol, Tensor):
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if rtol is not None and not isinstance(rtol, Tensor):
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    refuse_grad("linalg_pinv", input, atol, rtol, out)
+    return composite.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+
+
+def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor"""
     if state.interceptors and intercepts(linalg_pinv_atol_rtol_float, input):
-        return call(linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian)
+        return call(linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if out is not None:
+        return linalg_pinv_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian)
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
     if atol is not None and type(atol) is not float:
         atol = float_of(atol, "linalg_pinv", "atol")
     if rtol is not None and type(rtol) is not float:
@@ -2423,12 +2867,36 @@ def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False)
     return composite.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
-def linalg_pinv_default(input, rcond, hermitian=False):
+def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
+    """linalg_pinv.atol_rtol_float_out(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_pinv_atol_rtol_float_out, input, out):
+        return call(linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(
+            linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+        )
+    if atol is not None and type(atol) is not float:
+        atol = float_of(atol, "linalg_pinv", "atol")
+    if rtol is not None and type(rtol) is not float:
+        rtol = float_of(rtol, "linalg_pinv", "rtol")
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    refuse_grad("linalg_pinv", input, out)
+    return composite.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+
+
+def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
     """linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor"""
     if state.interceptors and intercepts(linalg_pinv_default, input):
-        return call(linalg_pinv_default, input, rcond, hermitian)
+        return call(linalg_pinv_default, input, rcond, hermitian, out=out)
+    if out is not None:
+        return linalg_pinv_default_out(input, rcond, hermitian, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_pinv_default, input, rcond, hermitian)
+        return raise_bad_argument(linalg_pinv_default, input, rcond, hermitian, out=out)
     if type(rcond) is not float:
         rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
     if hermitian and hermitian is not True:
@@ -2436,20 +2904,38 @@ def linalg_pinv_default(input, rcond, hermitian=False):
     return composite.linalg_pinv_rcond(input, rcond, hermitian)
 
 
-def linalg_pinv_rcond_tensor(input, rcond, hermitian=False):
+def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
+    """linalg_pinv.out(Tensor self, float rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_pinv_default_out, input, out):
+        return call(linalg_pinv_default_out, input, rcond, hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_pinv_default_out, input, rcond, hermitian, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_pinv_default_out, input, rcond, hermitian, out=out)
+    if type(rcond) is not float:
+        rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    refuse_grad("linalg_pinv", input, out)
+    return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
+
+
+def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
     """linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor"""
     if state.interceptors and intercepts(linalg_pinv_rcond_tensor, input, rcond):
-        return call(linalg_pinv_rcond_tensor, input, rcond, hermitian)
+        return call(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
+    if out is not None:
+        return linalg_pinv_rcond_tensor_out(input, rcond, hermitian, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian)
+        return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
     if not isinstance(rcond, Tensor):
-        return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian)
+        return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
     if hermitian and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
     return composite.linalg_pinv_rcond(input, rcond, hermitian)
 
 
-def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None):
+def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=None):
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor
     linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor
     linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor
@@ -2457,31 +2943,47 @@ def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None):
     """
     try:
         if isinstance(rcond, Tensor) and atol is None and rtol is None:
-            return linalg_pinv_rcond_tensor(input, rcond, hermitian)
+            return linalg_pinv_rcond_tensor(input, rcond, hermitian, out=out)
         if as_operand(rcond) is not None and atol is None and rtol is None:
-            return linalg_pinv_default(input, rcond, hermitian)
+            return linalg_pinv_default(input, rcond, hermitian, out=out)
         if (atol is None or isinstance(atol, Tensor)) and (rtol is None or isinstance(rtol, Tensor)) and rcond is ...:
-            return linalg_pinv_atol_rtol_tensor(input, atol=atol, rtol=rtol, hermitian=hermitian)
+            return linalg_pinv_atol_rtol_tensor(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
         if (
             (atol is None or as_operand(atol) is not None)
             and (rtol is None or as_operand(rtol) is not None)
             and rcond is ...
         ):
-            return linalg_pinv_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
+            return linalg_pinv_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     except TypeError as error:
         raise explained(
             error,
             linalg_pinv,
             (linalg_pinv_atol_rtol_tensor, linalg_pinv_rcond_tensor, linalg_pinv_atol_rtol_float, linalg_pinv_default),
             (input, rcond, hermitian),
-            {"atol": atol, "rtol": rtol},
+            {"atol": atol, "rtol": rtol, "out": out},
         ) from None
     return raise_no_overload(
         linalg_pinv,
         (linalg_pinv_atol_rtol_tensor, linalg_pinv_rcond_tensor, linalg_pinv_atol_rtol_float, linalg_pinv_default),
         (input, rcond, hermitian),
-        {"atol": atol, "rtol": rtol},
+        {"atol": atol, "rtol": rtol, "out": out},
     )
+
+
+def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
+    """linalg_pinv.out_rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_pinv_rcond_tensor_out, input, rcond, out):
+        return call(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
+    if not isinstance(rcond, Tensor):
+        return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
+    if hermitian and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+    refuse_grad("linalg_pinv", input, rcond, out)
+    return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
 
 
 def pinverse(input, rcond=1e-15):
@@ -2495,17 +2997,35 @@ def pinverse(input, rcond=1e-15):
     return composite.pinverse(input, rcond)
 
 
-def linalg_lstsq(input, b, rcond=None, *, driver=None):
+def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
     """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"""
     if state.interceptors and intercepts(linalg_lstsq, input, b):
-        return call(linalg_lstsq, input, b, rcond, driver=driver)
+        return call(linalg_lstsq, input, b, rcond, driver=driver, out=out)
+    if out is not None:
+        return linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver)
+        return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver, out=out)
     if not isinstance(b, Tensor):
-        return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver)
+        return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver, out=out)
     if rcond is not None and type(rcond) is not float:
         rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
     return return_types.linalg_lstsq(composite.linalg_lstsq(input, b, rcond, driver=driver))
+
+
+def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
+    """linalg_lstsq.out(Tensor self, Tensor b, float? rcond=None, *, str? driver=None, Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values) -> (Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values)"""
+    if state.interceptors and intercepts(linalg_lstsq_out, input, b, out):
+        return call(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+    if not isinstance(b, Tensor):
+        return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+    if rcond is not None and type(rcond) is not float:
+        rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
+    refuse_grad("linalg_lstsq", input, b, *out)
+    return return_types.linalg_lstsq(write_out(out, composite.linalg_lstsq(input, b, rcond, driver=driver)))
 
 
 def linalg_tensorinv(input, ind=2, *, out=None):
@@ -2532,7 +3052,7 @@ def linalg_tensorinv_out(input, ind=2, *, out):
     if type(ind) is not int:
         ind = int_of(ind, "linalg_tensorinv", "ind", 2)
     refuse_grad("linalg_tensorinv", input, out)
-    return write_out(out, composite.linalg_tensorinv(input, ind))
+    return composite.linalg_tensorinv_out(input, ind, out=out)
 
 
 def linalg_tensorsolve(input, other, dims=None, *, out=None):
@@ -2566,7 +3086,7 @@ def linalg_tensorsolve_out(input, other, dims=None, *, out):
     if dims is not None and type(dims) is not tuple:
         dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
     refuse_grad("linalg_tensorsolve", input, other, out)
-    return write_out(out, composite.linalg_tensorsolve(input, other, dims))
+    return composite.linalg_tensorsolve_out(input, other, dims, out=out)
 
 
 def linalg_multi_dot(tensors, *, out=None):
@@ -2592,7 +3112,7 @@ def linalg_multi_dot_out(tensors, *, out):
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(linalg_multi_dot_out, tensors, out=out)
     refuse_grad("linalg_multi_dot", *tensors, out)
-    return write_out(out, composite.linalg_multi_dot(tensors))
+    return composite.linalg_multi_dot_out(tensors, out=out)
 
 
 def chain_matmul(matrices, *, out=None):
@@ -2618,37 +3138,73 @@ def chain_matmul_out(matrices, *, out):
     if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
         return raise_bad_argument(chain_matmul_out, matrices, out=out)
     refuse_grad("chain_matmul", *matrices, out)
-    return write_out(out, composite.chain_matmul(matrices))
+    return composite.chain_matmul_out(matrices, out=out)
 
 
-def linalg_cross(input, other, *, dim=-1, axis=None):
+def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
     """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
     if state.interceptors and intercepts(linalg_cross, input, other):
-        return call(linalg_cross, input, other, dim=dim)
+        return call(linalg_cross, input, other, dim=dim, out=out)
+    if out is not None:
+        return linalg_cross_out(input, other, dim=dim, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(linalg_cross, input, other, dim=dim)
+        return raise_bad_argument(linalg_cross, input, other, dim=dim, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(linalg_cross, input, other, dim=dim)
+        return raise_bad_argument(linalg_cross, input, other, dim=dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "linalg_cross", "dim")
     return composite.linalg_cross(input, other, dim=dim)
 
 
-def cross(input, other, dim=None, *, axis=None):
+def linalg_cross_out(input, other, *, dim=-1, out):
+    """linalg_cross.out(Tensor self, Tensor other, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_cross_out, input, other, out):
+        return call(linalg_cross_out, input, other, dim=dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "linalg_cross", "dim")
+    refuse_grad("linalg_cross", input, other, out)
+    return composite.linalg_cross_out(input, other, dim=dim, out=out)
+
+
+def cross(input, other, dim=None, *, out=None, axis=None):
     """cross(Tensor self, Tensor other, int? dim=None) -> Tensor"""
     if axis is not None:
         dim = axis
     if state.interceptors and intercepts(cross, input, other):
-        return call(cross, input, other, dim)
+        return call(cross, input, other, dim, out=out)
+    if out is not None:
+        return cross_out(input, other, dim, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(cross, input, other, dim)
+        return raise_bad_argument(cross, input, other, dim, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(cross, input, other, dim)
+        return raise_bad_argument(cross, input, other, dim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "cross", "dim", 3)
     return composite.cross(input, other, dim)
+
+
+def cross_out(input, other, dim=None, *, out):
+    """cross.out(Tensor self, Tensor other, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(cross_out, input, other, out):
+        return call(cross_out, input, other, dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cross_out, input, other, dim, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(cross_out, input, other, dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(cross_out, input, other, dim, out=out)
+    if dim is not None and type(dim) is not int:
+        dim = int_of(dim, "cross", "dim", 3)
+    refuse_grad("cross", input, other, out)
+    return composite.cross_out(input, other, dim, out=out)
 
 
 def linalg_vander(x, *, N=None):
@@ -2675,6 +3231,43 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     if compute_mode is not None and type(compute_mode) is not int:
         compute_mode = int_of(compute_mode, "cdist", "compute_mode", 4)
     return composite.cdist(x1, x2, p, compute_mode)
+
+
+def _cdist_forward(x1, x2, p, compute_mode):
+    """_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"""
+    if state.interceptors and intercepts(_cdist_forward, x1, x2):
+        return call(_cdist_forward, x1, x2, p, compute_mode)
+    if not isinstance(x1, Tensor):
+        return raise_bad_argument(_cdist_forward, x1, x2, p, compute_mode)
+    if not isinstance(x2, Tensor):
+        return raise_bad_argument(_cdist_forward, x1, x2, p, compute_mode)
+    if type(p) is not float:
+        p = float_of(p, "_cdist_forward", "p", 3)
+    if compute_mode is not None and type(compute_mode) is not int:
+        compute_mode = int_of(compute_mode, "_cdist_forward", "compute_mode", 4)
+    return composite.cdist_forward(x1, x2, p, compute_mode)
+
+
+def pdist(input, p=2.0):
+    """pdist(Tensor self, float p=2) -> Tensor"""
+    if state.interceptors and intercepts(pdist, input):
+        return call(pdist, input, p)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(pdist, input, p)
+    if type(p) is not float:
+        p = float_of(p, "pdist", "p", 2)
+    return composite.pdist(input, p)
+
+
+def _pdist_forward(input, p=2.0):
+    """_pdist_forward(Tensor self, float p=2) -> Tensor"""
+    if state.interceptors and intercepts(_pdist_forward, input):
+        return call(_pdist_forward, input, p)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_pdist_forward, input, p)
+    if type(p) is not float:
+        p = float_of(p, "_pdist_forward", "p", 2)
+    return composite.pdist_forward(input, p)
 
 
 def vander(x, N=None, increasing=False):

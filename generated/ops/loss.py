@@ -6,10 +6,18 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
 from mindtorch.autograd.history import edge_of, mark_written, set_array
-from mindtorch.autograd.outputs import refuse_grad, write_out
-from mindtorch.autograd.saved_tensor import save
+from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import loss as composite
-from mindtorch.dispatch.arguments import bool_of, float_of, int_of, raise_bad_argument
+from mindtorch.dispatch.arguments import (
+    bool_of,
+    explained,
+    float_of,
+    int_of,
+    ints_of,
+    raise_bad_argument,
+    raise_no_overload,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
@@ -394,7 +402,7 @@ def nll_loss2d_out(input, target, weight=None, reduction=1, ignore_index=-100, *
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss2d", "ignore_index", 5)
     refuse_grad("nll_loss2d", input, target, weight, out)
-    return write_out(out, composite.nll_loss2d(input, target, weight, reduction, ignore_index))
+    return composite.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
 
 
 def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
@@ -846,6 +854,448 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         ),
         node,
     )
+
+
+__ctc_loss_default_kernels = kernel_table("_ctc_loss")
+
+
+def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
+    """_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(_ctc_loss_default, log_probs, targets):
+        return call(_ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    if type(input_lengths) is not tuple:
+        input_lengths = ints_of(input_lengths, "_ctc_loss", "input_lengths", 3)
+    if type(target_lengths) is not tuple:
+        target_lengths = ints_of(target_lengths, "_ctc_loss", "target_lengths", 4)
+    if type(blank) is not int:
+        blank = int_of(blank, "_ctc_loss", "blank", 5)
+    if zero_infinity and zero_infinity is not True:
+        zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
+    try:
+        log_probs_array = log_probs._array
+        targets_array = targets._array
+    except AttributeError:
+        return raise_bad_argument(
+            _ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
+        )
+    node = None
+    if (
+        log_probs._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := log_probs._edge or edge_of(log_probs))
+    ):
+        node = nodes.CtcLossBackward0((edge,))
+        node.input_lengths = input_lengths
+        node.target_lengths = target_lengths
+        node.blank = blank
+        node.zero_infinity = zero_infinity
+        node.kept = (save(log_probs), save(targets))
+    result0_array, result1_array = __ctc_loss_default_kernels[type(log_probs_array)](
+        log_probs_array, targets_array, input_lengths, target_lengths, blank, zero_infinity
+    )
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    if node is not None:
+        node.kept += (save_output(node, result0), save(result1))
+    return result0, result1
+
+
+__ctc_loss_Tensor_kernels = kernel_table("_ctc_loss.Tensor")
+
+
+def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
+    """_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
+        return call(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    if type(blank) is not int:
+        blank = int_of(blank, "_ctc_loss", "blank", 5)
+    if zero_infinity and zero_infinity is not True:
+        zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
+    try:
+        log_probs_array = log_probs._array
+        targets_array = targets._array
+        input_lengths_array = input_lengths._array
+        target_lengths_array = target_lengths._array
+    except AttributeError:
+        return raise_bad_argument(
+            _ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
+        )
+    node = None
+    if (
+        log_probs._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := log_probs._edge or edge_of(log_probs))
+    ):
+        node = nodes.CtcLossBackward1((edge,))
+        node.blank = blank
+        node.zero_infinity = zero_infinity
+        node.kept = (save(log_probs), save(targets), save(input_lengths), save(target_lengths))
+    result0_array, result1_array = __ctc_loss_Tensor_kernels[type(log_probs_array)](
+        log_probs_array, targets_array, input_lengths_array, target_lengths_array, blank, zero_infinity
+    )
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    if node is not None:
+        node.kept += (save_output(node, result0), save(result1))
+    return result0, result1
+
+
+def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
+    """_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)
+    _ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)
+    """
+    try:
+        if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
+            return _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+        if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
+            return _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    except TypeError as error:
+        raise explained(
+            error,
+            _ctc_loss,
+            (_ctc_loss_Tensor, _ctc_loss_default),
+            (log_probs, targets, input_lengths, target_lengths, blank, zero_infinity),
+            {},
+        ) from None
+    return raise_no_overload(
+        _ctc_loss,
+        (_ctc_loss_Tensor, _ctc_loss_default),
+        (log_probs, targets, input_lengths, target_lengths, blank, zero_infinity),
+        {},
+    )
+
+
+__ctc_loss_backward_default_kernels = kernel_table("_ctc_loss_backward")
+
+
+def _ctc_loss_backward_default(
+    grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False
+):
+    """_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"""
+    if state.interceptors and intercepts(
+        _ctc_loss_backward_default, grad, log_probs, targets, neg_log_likelihood, log_alpha
+    ):
+        return call(
+            _ctc_loss_backward_default,
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
+    if type(input_lengths) is not tuple:
+        input_lengths = ints_of(input_lengths, "_ctc_loss_backward", "input_lengths", 4)
+    if type(target_lengths) is not tuple:
+        target_lengths = ints_of(target_lengths, "_ctc_loss_backward", "target_lengths", 5)
+    if type(blank) is not int:
+        blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
+    if zero_infinity and zero_infinity is not True:
+        zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
+    try:
+        grad_array = grad._array
+        log_probs_array = log_probs._array
+        targets_array = targets._array
+        neg_log_likelihood_array = neg_log_likelihood._array
+        log_alpha_array = log_alpha._array
+    except AttributeError:
+        return raise_bad_argument(
+            _ctc_loss_backward_default,
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
+    node = None
+    if (
+        grad._edge is not None
+        or log_probs._edge is not None
+        or neg_log_likelihood._edge is not None
+        or log_alpha._edge is not None
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        grad_edge = grad._edge or edge_of(grad)
+        log_probs_edge = log_probs._edge or edge_of(log_probs)
+        neg_log_likelihood_edge = neg_log_likelihood._edge or edge_of(neg_log_likelihood)
+        log_alpha_edge = log_alpha._edge or edge_of(log_alpha)
+        if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
+            node = nodes.CtcLossBackwardBackward0((grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge))
+    return wrap(
+        __ctc_loss_backward_default_kernels[type(grad_array)](
+            grad_array,
+            log_probs_array,
+            targets_array,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood_array,
+            log_alpha_array,
+            blank,
+            zero_infinity,
+        ),
+        node,
+    )
+
+
+__ctc_loss_backward_Tensor_kernels = kernel_table("_ctc_loss_backward.Tensor")
+
+
+def _ctc_loss_backward_Tensor(
+    grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False
+):
+    """_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"""
+    if state.interceptors and intercepts(
+        _ctc_loss_backward_Tensor,
+        grad,
+        log_probs,
+        targets,
+        input_lengths,
+        target_lengths,
+        neg_log_likelihood,
+        log_alpha,
+    ):
+        return call(
+            _ctc_loss_backward_Tensor,
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
+    if type(blank) is not int:
+        blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
+    if zero_infinity and zero_infinity is not True:
+        zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
+    try:
+        grad_array = grad._array
+        log_probs_array = log_probs._array
+        targets_array = targets._array
+        input_lengths_array = input_lengths._array
+        target_lengths_array = target_lengths._array
+        neg_log_likelihood_array = neg_log_likelihood._array
+        log_alpha_array = log_alpha._array
+    except AttributeError:
+        return raise_bad_argument(
+            _ctc_loss_backward_Tensor,
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
+    node = None
+    if (
+        grad._edge is not None
+        or log_probs._edge is not None
+        or neg_log_likelihood._edge is not None
+        or log_alpha._edge is not None
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        grad_edge = grad._edge or edge_of(grad)
+        log_probs_edge = log_probs._edge or edge_of(log_probs)
+        neg_log_likelihood_edge = neg_log_likelihood._edge or edge_of(neg_log_likelihood)
+        log_alpha_edge = log_alpha._edge or edge_of(log_alpha)
+        if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
+            node = nodes.CtcLossBackwardBackward1((grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge))
+    return wrap(
+        __ctc_loss_backward_Tensor_kernels[type(grad_array)](
+            grad_array,
+            log_probs_array,
+            targets_array,
+            input_lengths_array,
+            target_lengths_array,
+            neg_log_likelihood_array,
+            log_alpha_array,
+            blank,
+            zero_infinity,
+        ),
+        node,
+    )
+
+
+def _ctc_loss_backward(
+    grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False
+):
+    """_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor
+    _ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor
+    """
+    try:
+        if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
+            return _ctc_loss_backward_Tensor(
+                grad,
+                log_probs,
+                targets,
+                input_lengths,
+                target_lengths,
+                neg_log_likelihood,
+                log_alpha,
+                blank,
+                zero_infinity,
+            )
+        if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
+            return _ctc_loss_backward_default(
+                grad,
+                log_probs,
+                targets,
+                input_lengths,
+                target_lengths,
+                neg_log_likelihood,
+                log_alpha,
+                blank,
+                zero_infinity,
+            )
+    except TypeError as error:
+        raise explained(
+            error,
+            _ctc_loss_backward,
+            (_ctc_loss_backward_Tensor, _ctc_loss_backward_default),
+            (
+                grad,
+                log_probs,
+                targets,
+                input_lengths,
+                target_lengths,
+                neg_log_likelihood,
+                log_alpha,
+                blank,
+                zero_infinity,
+            ),
+            {},
+        ) from None
+    return raise_no_overload(
+        _ctc_loss_backward,
+        (_ctc_loss_backward_Tensor, _ctc_loss_backward_default),
+        (grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity),
+        {},
+    )
+
+
+def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+    """ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"""
+    if state.interceptors and intercepts(ctc_loss_IntList, log_probs, targets):
+        return call(
+            ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
+    if not isinstance(log_probs, Tensor):
+        return raise_bad_argument(
+            ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
+    if not isinstance(targets, Tensor):
+        return raise_bad_argument(
+            ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
+    if type(input_lengths) is not tuple:
+        input_lengths = ints_of(input_lengths, "ctc_loss", "input_lengths", 3)
+    if type(target_lengths) is not tuple:
+        target_lengths = ints_of(target_lengths, "ctc_loss", "target_lengths", 4)
+    if type(blank) is not int:
+        blank = int_of(blank, "ctc_loss", "blank", 5)
+    if type(reduction) is not int:
+        reduction = int_of(reduction, "ctc_loss", "reduction", 6)
+    if zero_infinity and zero_infinity is not True:
+        zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
+    return composite.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+
+
+def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+    """ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"""
+    if state.interceptors and intercepts(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
+        return call(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    if not isinstance(log_probs, Tensor):
+        return raise_bad_argument(
+            ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
+    if not isinstance(targets, Tensor):
+        return raise_bad_argument(
+            ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
+    if not isinstance(input_lengths, Tensor):
+        return raise_bad_argument(
+            ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
+    if not isinstance(target_lengths, Tensor):
+        return raise_bad_argument(
+            ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
+    if type(blank) is not int:
+        blank = int_of(blank, "ctc_loss", "blank", 5)
+    if type(reduction) is not int:
+        reduction = int_of(reduction, "ctc_loss", "reduction", 6)
+    if zero_infinity and zero_infinity is not True:
+        zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
+    return composite.ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+    """ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor
+    ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor
+    """
+    try:
+        if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
+            return ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+        if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
+            return ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    except TypeError as error:
+        raise explained(
+            error,
+            ctc_loss,
+            (ctc_loss_Tensor, ctc_loss_IntList),
+            (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity),
+            {},
+        ) from None
+    return raise_no_overload(
+        ctc_loss,
+        (ctc_loss_Tensor, ctc_loss_IntList),
+        (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity),
+        {},
+    )
+
+
+def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
+    """hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor"""
+    if state.interceptors and intercepts(hinge_embedding_loss, input, target):
+        return call(hinge_embedding_loss, input, target, margin, reduction)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(hinge_embedding_loss, input, target, margin, reduction)
+    if not isinstance(target, Tensor):
+        return raise_bad_argument(hinge_embedding_loss, input, target, margin, reduction)
+    if type(margin) is not float:
+        margin = float_of(margin, "hinge_embedding_loss", "margin", 3)
+    if type(reduction) is not int:
+        reduction = int_of(reduction, "hinge_embedding_loss", "reduction", 4)
+    return composite.hinge_embedding_loss(input, target, margin, reduction)
+
+
+def poisson_nll_loss(input, target, log_input, full, eps, reduction):
+    """poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor"""
+    if state.interceptors and intercepts(poisson_nll_loss, input, target):
+        return call(poisson_nll_loss, input, target, log_input, full, eps, reduction)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
+    if not isinstance(target, Tensor):
+        return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
+    if log_input and log_input is not True:
+        log_input = bool_of(log_input, "poisson_nll_loss", "log_input", 3)
+    if full and full is not True:
+        full = bool_of(full, "poisson_nll_loss", "full", 4)
+    if type(eps) is not float:
+        eps = float_of(eps, "poisson_nll_loss", "eps", 5)
+    if type(reduction) is not int:
+        reduction = int_of(reduction, "poisson_nll_loss", "reduction", 6)
+    return composite.poisson_nll_loss(input, target, log_input, full, eps, reduction)
 
 
 def kl_div(input, target, reduction=1, *, log_target=False):

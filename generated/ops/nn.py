@@ -4,8 +4,8 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import nn as nodes
-from mindtorch.autograd.history import edge_of, mark_written, set_array, unless_complex
-from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array, unless_complex
+from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import nn as composite
 from mindtorch.dispatch.argument_types import is_int
@@ -1473,6 +1473,75 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
         ) from None
 
 
+def affine_grid_generator(theta, size, align_corners):
+    """affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor"""
+    if state.interceptors and intercepts(affine_grid_generator, theta):
+        return call(affine_grid_generator, theta, size, align_corners)
+    if not isinstance(theta, Tensor):
+        return raise_bad_argument(affine_grid_generator, theta, size, align_corners)
+    if type(size) is not tuple:
+        size = ints_of(size, "affine_grid_generator", "size", 2)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "affine_grid_generator", "align_corners", 3)
+    try:
+        return composite.affine_grid_generator(theta, size, align_corners)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, affine_grid_generator, (affine_grid_generator,), (theta, size, align_corners), {}
+        ) from None
+
+
+def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
+    """grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    if state.interceptors and intercepts(grid_sampler, input, grid):
+        return call(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
+    if not isinstance(grid, Tensor):
+        return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
+    if type(interpolation_mode) is not int:
+        interpolation_mode = int_of(interpolation_mode, "grid_sampler", "interpolation_mode", 3)
+    if type(padding_mode) is not int:
+        padding_mode = int_of(padding_mode, "grid_sampler", "padding_mode", 4)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "grid_sampler", "align_corners", 5)
+    return composite.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
+    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    if state.interceptors and intercepts(grid_sampler_2d, input, grid):
+        return call(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
+    if not isinstance(grid, Tensor):
+        return raise_bad_argument(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
+    if type(interpolation_mode) is not int:
+        interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
+    if type(padding_mode) is not int:
+        padding_mode = int_of(padding_mode, "grid_sampler_2d", "padding_mode", 4)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "grid_sampler_2d", "align_corners", 5)
+    return composite.grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
+    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    if state.interceptors and intercepts(grid_sampler_3d, input, grid):
+        return call(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
+    if not isinstance(grid, Tensor):
+        return raise_bad_argument(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
+    if type(interpolation_mode) is not int:
+        interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
+    if type(padding_mode) is not int:
+        padding_mode = int_of(padding_mode, "grid_sampler_3d", "padding_mode", 4)
+    if align_corners and align_corners is not True:
+        align_corners = bool_of(align_corners, "grid_sampler_3d", "align_corners", 5)
+    return composite.grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
 _embedding_kernels = kernel_table("embedding")
 
 
@@ -1544,6 +1613,608 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
         ),
         node,
     )
+
+
+__embedding_bag_kernels = kernel_table("_embedding_bag")
+
+
+def _embedding_bag(
+    weight,
+    indices,
+    offsets,
+    scale_grad_by_freq=False,
+    mode=0,
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=-1,
+):
+    """_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(_embedding_bag, weight, indices, offsets, per_sample_weights):
+        return call(
+            _embedding_bag,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    if scale_grad_by_freq and scale_grad_by_freq is not True:
+        scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag", "scale_grad_by_freq", 4)
+    if type(mode) is not int:
+        mode = int_of(mode, "_embedding_bag", "mode", 5)
+    if sparse and sparse is not True:
+        sparse = bool_of(sparse, "_embedding_bag", "sparse", 6)
+    if include_last_offset and include_last_offset is not True:
+        include_last_offset = bool_of(include_last_offset, "_embedding_bag", "include_last_offset", 8)
+    if type(padding_idx) is not int:
+        padding_idx = int_of(padding_idx, "_embedding_bag", "padding_idx", 9)
+    try:
+        weight_array = weight._array
+        indices_array = indices._array
+        offsets_array = offsets._array
+        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._array
+    except AttributeError:
+        return raise_bad_argument(
+            _embedding_bag,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    node = None
+    if (weight._edge is not None or (per_sample_weights is not None and per_sample_weights._edge is not None)) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        weight_edge = weight._edge or edge_of(weight)
+        per_sample_weights_edge = (
+            None if per_sample_weights is None else (per_sample_weights._edge or edge_of(per_sample_weights))
+        )
+        if weight_edge or per_sample_weights_edge:
+            node = nodes.EmbeddingBagBackward0((weight_edge, per_sample_weights_edge))
+            node.weight_shape = weight_array.shape
+            node.scale_grad_by_freq = scale_grad_by_freq
+            node.mode = mode
+            node.sparse = sparse
+            node.padding_idx = padding_idx
+            node.kept = (
+                save(indices),
+                save(offsets),
+                save(per_sample_weights) if weight_edge and per_sample_weights is not None else None,
+                save(weight) if per_sample_weights_edge else None,
+            )
+    result0_array, result1_array, result2_array, result3_array = __embedding_bag_kernels[type(weight_array)](
+        weight_array,
+        indices_array,
+        offsets_array,
+        scale_grad_by_freq,
+        mode,
+        sparse,
+        per_sample_weights_array,
+        include_last_offset,
+        padding_idx,
+    )
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    result2 = wrap(result2_array)
+    result3 = wrap(result3_array)
+    if node is not None:
+        node.kept += (save(result1), save(result2), save(result3))
+    return result0, result1, result2, result3
+
+
+__embedding_bag_forward_only_kernels = kernel_table("_embedding_bag_forward_only")
+
+
+def _embedding_bag_forward_only(
+    weight,
+    indices,
+    offsets,
+    scale_grad_by_freq=False,
+    mode=0,
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=-1,
+):
+    """_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(_embedding_bag_forward_only, weight, indices, offsets, per_sample_weights):
+        return call(
+            _embedding_bag_forward_only,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    if scale_grad_by_freq and scale_grad_by_freq is not True:
+        scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_forward_only", "scale_grad_by_freq", 4)
+    if type(mode) is not int:
+        mode = int_of(mode, "_embedding_bag_forward_only", "mode", 5)
+    if sparse and sparse is not True:
+        sparse = bool_of(sparse, "_embedding_bag_forward_only", "sparse", 6)
+    if include_last_offset and include_last_offset is not True:
+        include_last_offset = bool_of(include_last_offset, "_embedding_bag_forward_only", "include_last_offset", 8)
+    if type(padding_idx) is not int:
+        padding_idx = int_of(padding_idx, "_embedding_bag_forward_only", "padding_idx", 9)
+    try:
+        weight_array = weight._array
+        indices_array = indices._array
+        offsets_array = offsets._array
+        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._array
+    except AttributeError:
+        return raise_bad_argument(
+            _embedding_bag_forward_only,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    result0_array, result1_array, result2_array, result3_array = __embedding_bag_forward_only_kernels[
+        type(weight_array)
+    ](
+        weight_array,
+        indices_array,
+        offsets_array,
+        scale_grad_by_freq,
+        mode,
+        sparse,
+        per_sample_weights_array,
+        include_last_offset,
+        padding_idx,
+    )
+    result0 = wrap(result0_array)
+    result1 = wrap(result1_array)
+    result2 = wrap(result2_array)
+    result3 = wrap(result3_array)
+    return result0, result1, result2, result3
+
+
+def embedding_bag_default(
+    weight,
+    indices,
+    offsets,
+    scale_grad_by_freq=False,
+    mode=0,
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+):
+    """embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(embedding_bag_default, weight, indices, offsets, per_sample_weights):
+        return call(
+            embedding_bag_default,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+        )
+    if not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            embedding_bag_default,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+        )
+    if not isinstance(indices, Tensor):
+        return raise_bad_argument(
+            embedding_bag_default,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+        )
+    if not isinstance(offsets, Tensor):
+        return raise_bad_argument(
+            embedding_bag_default,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+        )
+    if per_sample_weights is not None and not isinstance(per_sample_weights, Tensor):
+        return raise_bad_argument(
+            embedding_bag_default,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+        )
+    if scale_grad_by_freq and scale_grad_by_freq is not True:
+        scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
+    if type(mode) is not int:
+        mode = int_of(mode, "embedding_bag", "mode", 5)
+    if sparse and sparse is not True:
+        sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
+    if include_last_offset and include_last_offset is not True:
+        include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
+    return composite.embedding_bag(
+        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
+    )
+
+
+def embedding_bag_padding_idx(
+    weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
+):
+    """embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(embedding_bag_padding_idx, weight, indices, offsets, per_sample_weights):
+        return call(
+            embedding_bag_padding_idx,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    if not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            embedding_bag_padding_idx,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    if not isinstance(indices, Tensor):
+        return raise_bad_argument(
+            embedding_bag_padding_idx,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    if not isinstance(offsets, Tensor):
+        return raise_bad_argument(
+            embedding_bag_padding_idx,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    if per_sample_weights is not None and not isinstance(per_sample_weights, Tensor):
+        return raise_bad_argument(
+            embedding_bag_padding_idx,
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    if scale_grad_by_freq and scale_grad_by_freq is not True:
+        scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
+    if type(mode) is not int:
+        mode = int_of(mode, "embedding_bag", "mode", 5)
+    if sparse and sparse is not True:
+        sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
+    if include_last_offset and include_last_offset is not True:
+        include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
+    if padding_idx is not None and type(padding_idx) is not int:
+        padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", 9)
+    return composite.embedding_bag_padding_idx(
+        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
+    )
+
+
+def embedding_bag(*args, **kwargs):
+    """embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)
+    embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)
+    """
+    for overload in (embedding_bag_default, embedding_bag_padding_idx):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(embedding_bag, (embedding_bag_default, embedding_bag_padding_idx), args, kwargs)
+
+
+__embedding_bag_backward_kernels = kernel_table("_embedding_bag_backward")
+
+
+def _embedding_bag_backward(
+    grad,
+    indices,
+    offsets,
+    offset2bag,
+    bag_size,
+    maximum_indices,
+    num_weights,
+    scale_grad_by_freq,
+    mode,
+    sparse,
+    per_sample_weights,
+    padding_idx=-1,
+):
+    """_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"""
+    if state.interceptors and intercepts(
+        _embedding_bag_backward, grad, indices, offsets, offset2bag, bag_size, maximum_indices, per_sample_weights
+    ):
+        return call(
+            _embedding_bag_backward,
+            grad,
+            indices,
+            offsets,
+            offset2bag,
+            bag_size,
+            maximum_indices,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            padding_idx,
+        )
+    if type(num_weights) is not int:
+        num_weights = int_of(num_weights, "_embedding_bag_backward", "num_weights", 7)
+    if scale_grad_by_freq and scale_grad_by_freq is not True:
+        scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_backward", "scale_grad_by_freq", 8)
+    if type(mode) is not int:
+        mode = int_of(mode, "_embedding_bag_backward", "mode", 9)
+    if sparse and sparse is not True:
+        sparse = bool_of(sparse, "_embedding_bag_backward", "sparse", 10)
+    if type(padding_idx) is not int:
+        padding_idx = int_of(padding_idx, "_embedding_bag_backward", "padding_idx", 12)
+    try:
+        grad_array = grad._array
+        indices_array = indices._array
+        offsets_array = offsets._array
+        offset2bag_array = offset2bag._array
+        bag_size_array = bag_size._array
+        maximum_indices_array = maximum_indices._array
+        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._array
+    except AttributeError:
+        return raise_bad_argument(
+            _embedding_bag_backward,
+            grad,
+            indices,
+            offsets,
+            offset2bag,
+            bag_size,
+            maximum_indices,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            padding_idx,
+        )
+    node = None
+    if (
+        grad._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad._edge or edge_of(grad))
+    ):
+        node = nodes.EmbeddingBagBackwardBackward0((edge,))
+    return wrap(
+        __embedding_bag_backward_kernels[type(grad_array)](
+            grad_array,
+            indices_array,
+            offsets_array,
+            offset2bag_array,
+            bag_size_array,
+            maximum_indices_array,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights_array,
+            padding_idx,
+        ),
+        node,
+    )
+
+
+__embedding_bag_dense_backward_kernels = kernel_table("_embedding_bag_dense_backward")
+
+
+def _embedding_bag_dense_backward(
+    grad,
+    indices,
+    offset2bag,
+    bag_size,
+    maximum_indices,
+    num_weights,
+    scale_grad_by_freq,
+    mode,
+    per_sample_weights,
+    padding_idx=-1,
+):
+    """_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"""
+    if state.interceptors and intercepts(
+        _embedding_bag_dense_backward, grad, indices, offset2bag, bag_size, maximum_indices, per_sample_weights
+    ):
+        return call(
+            _embedding_bag_dense_backward,
+            grad,
+            indices,
+            offset2bag,
+            bag_size,
+            maximum_indices,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            per_sample_weights,
+            padding_idx,
+        )
+    if type(num_weights) is not int:
+        num_weights = int_of(num_weights, "_embedding_bag_dense_backward", "num_weights", 6)
+    if scale_grad_by_freq and scale_grad_by_freq is not True:
+        scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_dense_backward", "scale_grad_by_freq", 7)
+    if type(mode) is not int:
+        mode = int_of(mode, "_embedding_bag_dense_backward", "mode", 8)
+    if type(padding_idx) is not int:
+        padding_idx = int_of(padding_idx, "_embedding_bag_dense_backward", "padding_idx", 10)
+    try:
+        grad_array = grad._array
+        indices_array = indices._array
+        offset2bag_array = offset2bag._array
+        bag_size_array = bag_size._array
+        maximum_indices_array = maximum_indices._array
+        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._array
+    except AttributeError:
+        return raise_bad_argument(
+            _embedding_bag_dense_backward,
+            grad,
+            indices,
+            offset2bag,
+            bag_size,
+            maximum_indices,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            per_sample_weights,
+            padding_idx,
+        )
+    node = None
+    if (
+        grad._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := grad._edge or edge_of(grad))
+    ):
+        node = nodes.EmbeddingBagDenseBackwardBackward0((edge,))
+    return wrap(
+        __embedding_bag_dense_backward_kernels[type(grad_array)](
+            grad_array,
+            indices_array,
+            offset2bag_array,
+            bag_size_array,
+            maximum_indices_array,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            per_sample_weights_array,
+            padding_idx,
+        ),
+        node,
+    )
+
+
+__embedding_bag_per_sample_weights_backward_kernels = kernel_table("_embedding_bag_per_sample_weights_backward")
+
+
+def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode, padding_idx=-1):
+    """_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor"""
+    if state.interceptors and intercepts(
+        _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag
+    ):
+        return call(
+            _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag, mode, padding_idx
+        )
+    if type(mode) is not int:
+        mode = int_of(mode, "_embedding_bag_per_sample_weights_backward", "mode", 6)
+    if type(padding_idx) is not int:
+        padding_idx = int_of(padding_idx, "_embedding_bag_per_sample_weights_backward", "padding_idx", 7)
+    try:
+        grad_array = grad._array
+        weight_array = weight._array
+        indices_array = indices._array
+        offsets_array = offsets._array
+        offset2bag_array = offset2bag._array
+    except AttributeError:
+        return raise_bad_argument(
+            _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag, mode, padding_idx
+        )
+    node = None
+    if (grad._edge is not None or weight._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_edge = grad._edge or edge_of(grad)
+        weight_edge = weight._edge or edge_of(weight)
+        if grad_edge or weight_edge:
+            node = nodes.EmbeddingBagPerSampleWeightsBackwardBackward0((grad_edge, weight_edge))
+    return wrap(
+        __embedding_bag_per_sample_weights_backward_kernels[type(grad_array)](
+            grad_array, weight_array, indices_array, offsets_array, offset2bag_array, mode, padding_idx
+        ),
+        node,
+    )
+
+
+_embedding_renorm__kernels = kernel_table("embedding_renorm_")
+
+
+def embedding_renorm_(input, indices, max_norm, norm_type):
+    """embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)"""
+    if state.interceptors and intercepts(embedding_renorm_, input, indices):
+        return call(embedding_renorm_, input, indices, max_norm, norm_type)
+    if type(max_norm) is not float:
+        max_norm = float_of(max_norm, "embedding_renorm_", "max_norm", 3)
+    if type(norm_type) is not float:
+        norm_type = float_of(norm_type, "embedding_renorm_", "norm_type", 4)
+    try:
+        input_array = input._array
+        indices_array = indices._array
+    except AttributeError:
+        return raise_bad_argument(embedding_renorm_, input, indices, max_norm, norm_type)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.EmbeddingRenormBackward0((edge,))
+    _embedding_renorm__kernels[type(input_array)](input_array, indices_array, max_norm, norm_type)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
 
 
 def dropout(input, p, train):
@@ -4606,12 +5277,14 @@ def adaptive_avg_pool1d(input, output_size, *more_output_size):
         raise explained(error, adaptive_avg_pool1d, (adaptive_avg_pool1d,), (input, output_size), {}) from None
 
 
-def adaptive_avg_pool3d(input, output_size, *more_output_size):
+def adaptive_avg_pool3d(input, output_size, *more_output_size, out=None):
     """adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
     if state.interceptors and intercepts(adaptive_avg_pool3d, input):
-        return call(adaptive_avg_pool3d, input, output_size, *more_output_size)
+        return call(adaptive_avg_pool3d, input, output_size, *more_output_size, out=out)
+    if out is not None:
+        return adaptive_avg_pool3d_out(input, output_size, *more_output_size, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool3d, input, output_size, *more_output_size)
+        return raise_bad_argument(adaptive_avg_pool3d, input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
     elif type(output_size) is not tuple:
@@ -4625,6 +5298,27 @@ def adaptive_avg_pool3d(input, output_size, *more_output_size):
         return composite.adaptive_avg_pool3d(input, output_size)
     except (AttributeError, TypeError) as error:
         raise explained(error, adaptive_avg_pool3d, (adaptive_avg_pool3d,), (input, output_size), {}) from None
+
+
+def adaptive_avg_pool3d_out(input, output_size, *more_output_size, out):
+    """adaptive_avg_pool3d.out(Tensor self, SymInt[3] output_size, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(adaptive_avg_pool3d_out, input, out):
+        return call(adaptive_avg_pool3d_out, input, output_size, *more_output_size, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, *more_output_size, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, *more_output_size, out=out)
+    if type(output_size) is int:
+        output_size = (output_size,) + more_output_size
+    elif type(output_size) is not tuple:
+        output_size = ints_of(
+            (output_size,) + more_output_size if more_output_size else output_size,
+            "adaptive_avg_pool3d",
+            "output_size",
+            2,
+        )
+    refuse_grad("adaptive_avg_pool3d", input, out)
+    return write_out(out, composite.adaptive_avg_pool3d(input, output_size))
 
 
 __adaptive_avg_pool3d_kernels = kernel_table("_adaptive_avg_pool3d")
@@ -5687,6 +6381,180 @@ def bilinear(input1, input2, weight, bias=None):
     if bias is not None and not isinstance(bias, Tensor):
         return raise_bad_argument(bilinear, input1, input2, weight, bias)
     return composite.bilinear(input1, input2, weight, bias)
+
+
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    """native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(native_group_norm, input, weight, bias):
+        return call(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
+    if type(N) is not int:
+        N = int_of(N, "native_group_norm", "N", 4)
+    if type(C) is not int:
+        C = int_of(C, "native_group_norm", "C", 5)
+    if type(HxW) is not int:
+        HxW = int_of(HxW, "native_group_norm", "HxW", 6)
+    if type(group) is not int:
+        group = int_of(group, "native_group_norm", "group", 7)
+    if type(eps) is not float:
+        eps = float_of(eps, "native_group_norm", "eps", 8)
+    return composite.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
+
+
+def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
+    """native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(native_group_norm_backward, grad_out, input, mean, rstd, weight):
+        return call(native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
+    if not isinstance(grad_out, Tensor):
+        return raise_bad_argument(
+            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+        )
+    if not isinstance(mean, Tensor):
+        return raise_bad_argument(
+            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+        )
+    if not isinstance(rstd, Tensor):
+        return raise_bad_argument(
+            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+        )
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+        )
+    if type(N) is not int:
+        N = int_of(N, "native_group_norm_backward", "N", 6)
+    if type(C) is not int:
+        C = int_of(C, "native_group_norm_backward", "C", 7)
+    if type(HxW) is not int:
+        HxW = int_of(HxW, "native_group_norm_backward", "HxW", 8)
+    if type(group) is not int:
+        group = int_of(group, "native_group_norm_backward", "group", 9)
+    return composite.native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
+
+
+def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    """_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(
+        _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var
+    ):
+        return call(
+            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
+        )
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
+        )
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
+        )
+    if not isinstance(running_mean, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
+        )
+    if not isinstance(running_var, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
+        )
+    if training and training is not True:
+        training = bool_of(training, "_native_batch_norm_legit", "training", 6)
+    if type(momentum) is not float:
+        momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 7)
+    if type(eps) is not float:
+        eps = float_of(eps, "_native_batch_norm_legit", "eps", 8)
+    return composite.native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps):
+    """_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(_native_batch_norm_legit_no_stats, input, weight, bias):
+        return call(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
+    if training and training is not True:
+        training = bool_of(training, "_native_batch_norm_legit", "training", 4)
+    if type(momentum) is not float:
+        momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 5)
+    if type(eps) is not float:
+        eps = float_of(eps, "_native_batch_norm_legit", "eps", 6)
+    return composite.native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps)
+
+
+def _native_batch_norm_legit(*args, **kwargs):
+    """_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
+    _native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
+    """
+    for overload in (_native_batch_norm_legit_default, _native_batch_norm_legit_no_stats):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(
+        _native_batch_norm_legit, (_native_batch_norm_legit_default, _native_batch_norm_legit_no_stats), args, kwargs
+    )
+
+
+def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
+    """_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(
+        _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var
+    ):
+        return call(_native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if not isinstance(running_mean, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if not isinstance(running_var, Tensor):
+        return raise_bad_argument(
+            _native_batch_norm_legit_no_training, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if type(momentum) is not float:
+        momentum = float_of(momentum, "_native_batch_norm_legit_no_training", "momentum", 6)
+    if type(eps) is not float:
+        eps = float_of(eps, "_native_batch_norm_legit_no_training", "eps", 7)
+    return composite.native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps)
+
+
+def norm_except_dim(v, pow=2, dim=0, *, axis=None):
+    """norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(norm_except_dim, v):
+        return call(norm_except_dim, v, pow, dim)
+    if not isinstance(v, Tensor):
+        return raise_bad_argument(norm_except_dim, v, pow, dim)
+    if type(pow) is not int:
+        pow = int_of(pow, "norm_except_dim", "pow", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "norm_except_dim", "dim", 3)
+    return composite.norm_except_dim(v, pow, dim)
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):

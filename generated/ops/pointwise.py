@@ -819,7 +819,7 @@ def floor_divide_out(input, other, *, out):
     except AttributeError:
         return number_first(floor_divide_out, raise_bad_argument, input, other, out=out)
     other_array = other._array
-    refuse_grad("floor_divide", input, other, out)
+    refuse_grad("aten::floor_divide", input, other, out)
     set_array(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
@@ -4122,6 +4122,252 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
     return out
 
 
+_threshold_kernels = kernel_table("threshold")
+
+
+def threshold(input, threshold, value, *, out=None):
+    """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
+    if state.interceptors and intercepts(_threshold, input):
+        return call(_threshold, input, threshold, value, out=out)
+    if out is not None:
+        return threshold_out(input, threshold, value, out=out)
+    if type(threshold) is not int and type(threshold) is not float:
+        threshold = scalar_of(threshold, "threshold", "threshold", 2)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "threshold", "value", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_threshold, input, threshold, value, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ThresholdBackward0((edge,))
+        node.threshold = threshold
+        node.kept = (save(input),)
+    return wrap(_threshold_kernels[type(input_array)](input_array, threshold, value), node)
+
+
+_threshold = threshold
+
+
+def threshold_(input, threshold, value):
+    """threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"""
+    if state.interceptors and intercepts(threshold_, input):
+        return call(threshold_, input, threshold, value)
+    if type(threshold) is not int and type(threshold) is not float:
+        threshold = scalar_of(threshold, "threshold_", "threshold", 2)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "threshold_", "value", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(threshold_, input, threshold, value)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.ThresholdBackward0((edge,))
+        node.threshold = threshold
+        node.kept = (save_copy(input),)
+    _threshold_kernels[type(input_array)](input_array, threshold, value, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def threshold_out(input, threshold, value, *, out):
+    """threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(threshold_out, input, out):
+        return call(threshold_out, input, threshold, value, out=out)
+    if type(threshold) is not int and type(threshold) is not float:
+        threshold = scalar_of(threshold, "threshold", "threshold", 2)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "threshold", "value", 3)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(threshold_out, input, threshold, value, out=out)
+    refuse_grad("threshold", input, out)
+    set_array(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
+    mark_written(out)
+    return out
+
+
+_hardtanh_kernels = kernel_table("hardtanh")
+
+
+def hardtanh(input, min_val=-1, max_val=1, *, out=None):
+    """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
+    if state.interceptors and intercepts(hardtanh, input):
+        return call(hardtanh, input, min_val, max_val, out=out)
+    if out is not None:
+        return hardtanh_out(input, min_val, max_val, out=out)
+    if type(min_val) is not int and type(min_val) is not float:
+        min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
+    if type(max_val) is not int and type(max_val) is not float:
+        max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardtanh, input, min_val, max_val, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.HardtanhBackward0((edge,))
+        node.min_val = min_val
+        node.max_val = max_val
+        node.kept = (save(input),)
+    return wrap(_hardtanh_kernels[type(input_array)](input_array, min_val, max_val), node)
+
+
+def hardtanh_(input, min_val=-1, max_val=1):
+    """hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardtanh_, input):
+        return call(hardtanh_, input, min_val, max_val)
+    if type(min_val) is not int and type(min_val) is not float:
+        min_val = scalar_of(min_val, "hardtanh_", "min_val", 2)
+    if type(max_val) is not int and type(max_val) is not float:
+        max_val = scalar_of(max_val, "hardtanh_", "max_val", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardtanh_, input, min_val, max_val)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.HardtanhBackward0((edge,))
+        node.min_val = min_val
+        node.max_val = max_val
+        node.kept = (save_copy(input),)
+    _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def hardtanh_out(input, min_val=-1, max_val=1, *, out):
+    """hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardtanh_out, input, out):
+        return call(hardtanh_out, input, min_val, max_val, out=out)
+    if type(min_val) is not int and type(min_val) is not float:
+        min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
+    if type(max_val) is not int and type(max_val) is not float:
+        max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(hardtanh_out, input, min_val, max_val, out=out)
+    refuse_grad("hardtanh", input, out)
+    set_array(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
+    mark_written(out)
+    return out
+
+
+_hardtanh_backward_kernels = kernel_table("hardtanh_backward")
+
+
+def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
+    """hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
+    if state.interceptors and intercepts(hardtanh_backward, grad_output, input):
+        return call(hardtanh_backward, grad_output, input, min_val, max_val, out=out)
+    if out is not None:
+        return hardtanh_backward_out(grad_output, input, min_val, max_val, out=out)
+    if type(min_val) is not int and type(min_val) is not float:
+        min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
+    if type(max_val) is not int and type(max_val) is not float:
+        max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardtanh_backward, grad_output, input, min_val, max_val, out=out)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.HardtanhBackwardBackward0((grad_output_edge, input_edge))
+            node.min_val = min_val
+            node.max_val = max_val
+            node.kept = (save(input) if grad_output_edge else None,)
+    return wrap(
+        _hardtanh_backward_kernels[type(grad_output_array)](grad_output_array, input_array, min_val, max_val), node
+    )
+
+
+def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
+    """hardtanh_backward.grad_input(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardtanh_backward_out, grad_output, input, out):
+        return call(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
+    if type(min_val) is not int and type(min_val) is not float:
+        min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
+    if type(max_val) is not int and type(max_val) is not float:
+        max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
+    refuse_grad("hardtanh_backward", grad_output, input, out)
+    set_array(
+        out,
+        _hardtanh_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, min_val, max_val, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
+    """rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(rrelu, input):
+        return call(rrelu, input, lower, upper, training, generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(rrelu, input, lower, upper, training, generator)
+    if type(lower) is not int and type(lower) is not float:
+        lower = scalar_of(lower, "rrelu", "lower", 2)
+    if type(upper) is not int and type(upper) is not float:
+        upper = scalar_of(upper, "rrelu", "upper", 3)
+    if training and training is not True:
+        training = bool_of(training, "rrelu", "training", 4)
+    return composite.rrelu(input, lower, upper, training, generator)
+
+
+def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
+    """rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor(a!)"""
+    if state.interceptors and intercepts(rrelu_, input):
+        return call(rrelu_, input, lower, upper, training, generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(rrelu_, input, lower, upper, training, generator)
+    if type(lower) is not int and type(lower) is not float:
+        lower = scalar_of(lower, "rrelu_", "lower", 2)
+    if type(upper) is not int and type(upper) is not float:
+        upper = scalar_of(upper, "rrelu_", "upper", 3)
+    if training and training is not True:
+        training = bool_of(training, "rrelu_", "training", 4)
+    return composite.rrelu_(input, lower, upper, training, generator)
+
+
 _leaky_relu_kernels = kernel_table("leaky_relu")
 
 
@@ -4166,13 +4412,13 @@ def leaky_relu_(input, negative_slope=0.01):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.LeakyReluBackward0((edge,))
+        node = nodes.LeakyReluBackward1((edge,))
         node.negative_slope = negative_slope
-        node.kept = (save_copy(input),)
     _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
+        node.kept = (save_output(node, input),)
     return input
 
 
@@ -4285,6 +4531,39 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     return wrap(_elu_kernels[type(input_array)](input_array, alpha, scale, input_scale), node)
 
 
+def elu_(input, alpha=1, scale=1, input_scale=1):
+    """elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(elu_, input):
+        return call(elu_, input, alpha, scale, input_scale)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "elu_", "alpha", 2)
+    if type(scale) is not int and type(scale) is not float:
+        scale = scalar_of(scale, "elu_", "scale", 3)
+    if type(input_scale) is not int and type(input_scale) is not float:
+        input_scale = scalar_of(input_scale, "elu_", "input_scale", 4)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(elu_, input, alpha, scale, input_scale)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.EluBackward1((edge,))
+        node.alpha = alpha
+        node.scale = scale
+        node.input_scale = input_scale
+    _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept = (save_output(node, input),)
+    return input
+
+
 def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
     """elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(elu_out, input, out):
@@ -4331,6 +4610,30 @@ def mish(input, *, out=None):
     return wrap(_mish_kernels[kind or type(input_array)](input_array), node, kind)
 
 
+def mish_(input):
+    """mish_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(mish_, input):
+        return call(mish_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(mish_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.MishBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _mish_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
 def mish_out(input, *, out):
     """mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mish_out, input, out):
@@ -4369,6 +4672,30 @@ def hardswish(input, *, out=None):
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_hardswish_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def hardswish_(input):
+    """hardswish_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardswish_, input):
+        return call(hardswish_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardswish_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.HardswishBackward0((edge,))
+        node.kept = (save_copy(input),)
+    _hardswish_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
 
 
 def hardswish_out(input, *, out):
@@ -5687,7 +6014,9 @@ def copysign_Tensor(input, other, *, out=None):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.CopysignBackward0((input_edge, other_edge))
-            node.kept = (save(input) if input_edge else None, save(other) if other_edge else None)
+            node.other_shape = other_array.shape
+            node.other_dtype = other.dtype
+            node.kept = (save(input) if input_edge else None,)
     kind = common_kind(input, other)
     result = wrap(_copysign_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
     if node is not None:
@@ -5711,7 +6040,9 @@ def copysign__Tensor(input, other):
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.CopysignBackward0((input_edge, other_edge))
-            node.kept = (save_copy(input) if input_edge else None, save(other) if other_edge else None)
+            node.other_shape = other_array.shape
+            node.other_dtype = other.dtype
+            node.kept = (save_copy(input) if input_edge else None,)
     _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -6113,7 +6444,7 @@ def heaviside_out(input, values, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(heaviside_out, input, values, out=out)
-    refuse_grad("heaviside", input, values, out)
+    refuse_grad("aten::heaviside", input, values, out)
     set_array(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
     mark_written(out)
     return out
@@ -6158,7 +6489,7 @@ def gcd_(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(gcd_, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _gcd_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -6175,6 +6506,7 @@ def gcd_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(gcd_out, input, other, out=out)
+    refuse_grad("aten::gcd", out)
     set_array(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
@@ -6219,7 +6551,7 @@ def lcm_(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(lcm_, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _lcm_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -6236,6 +6568,7 @@ def lcm_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(lcm_out, input, other, out=out)
+    refuse_grad("aten::lcm", out)
     set_array(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
@@ -7492,7 +7825,7 @@ def bitwise_not_(input):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_not_, input)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_not_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -7508,6 +7841,7 @@ def bitwise_not_out(input, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_not_out, input, out=out)
+    refuse_grad("aten::bitwise_not", out)
     set_array(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
@@ -7552,7 +7886,7 @@ def bitwise_and__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_and__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7569,9 +7903,21 @@ def bitwise_and_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor_out, input, other, out=out)
+    refuse_grad("aten::bitwise_and", out)
     set_array(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
+
+
+def bitwise_and_Scalar_Tensor(input, other):
+    """bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(bitwise_and_Scalar_Tensor, other):
+        return call(bitwise_and_Scalar_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(bitwise_and_Scalar_Tensor, input, other)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "bitwise_and", "input", 1)
+    return composite.bitwise_and_scalar_tensor(input, other)
 
 
 _bitwise_and_Scalar_kernels = kernel_table("bitwise_and.Scalar")
@@ -7594,18 +7940,27 @@ def bitwise_and_Scalar(input, other, *, out=None):
 
 def bitwise_and(input, other, *, out=None, _reject=raise_no_overload):
     """bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
     bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
     """
     try:
-        if isinstance(other, Tensor):
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
             return bitwise_and_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_and_Scalar_Tensor(input, other)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
             return bitwise_and_Scalar(input, other, out=out)
     except TypeError as error:
         raise explained(
-            error, bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar), (input, other), {"out": out}
+            error,
+            bitwise_and,
+            (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar),
+            (input, other),
+            {"out": out},
         ) from None
-    return _reject(bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar), (input, other), {"out": out})
+    return _reject(
+        bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), (input, other), {"out": out}
+    )
 
 
 def bitwise_and__Scalar(input, other):
@@ -7618,7 +7973,7 @@ def bitwise_and__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_and__Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -7650,6 +8005,7 @@ def bitwise_and_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar_out, input, other, out=out)
+    refuse_grad("aten::bitwise_and", out)
     set_array(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
@@ -7694,7 +8050,7 @@ def bitwise_or__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_or__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7711,9 +8067,21 @@ def bitwise_or_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor_out, input, other, out=out)
+    refuse_grad("aten::bitwise_or", out)
     set_array(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
+
+
+def bitwise_or_Scalar_Tensor(input, other):
+    """bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(bitwise_or_Scalar_Tensor, other):
+        return call(bitwise_or_Scalar_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(bitwise_or_Scalar_Tensor, input, other)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "bitwise_or", "input", 1)
+    return composite.bitwise_or_scalar_tensor(input, other)
 
 
 _bitwise_or_Scalar_kernels = kernel_table("bitwise_or.Scalar")
@@ -7736,18 +8104,27 @@ def bitwise_or_Scalar(input, other, *, out=None):
 
 def bitwise_or(input, other, *, out=None, _reject=raise_no_overload):
     """bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
     bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
     """
     try:
-        if isinstance(other, Tensor):
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
             return bitwise_or_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_or_Scalar_Tensor(input, other)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
             return bitwise_or_Scalar(input, other, out=out)
     except TypeError as error:
         raise explained(
-            error, bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar), (input, other), {"out": out}
+            error,
+            bitwise_or,
+            (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar),
+            (input, other),
+            {"out": out},
         ) from None
-    return _reject(bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar), (input, other), {"out": out})
+    return _reject(
+        bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), (input, other), {"out": out}
+    )
 
 
 def bitwise_or__Scalar(input, other):
@@ -7760,7 +8137,7 @@ def bitwise_or__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_or__Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -7792,6 +8169,7 @@ def bitwise_or_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar_out, input, other, out=out)
+    refuse_grad("aten::bitwise_or", out)
     set_array(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
@@ -7836,7 +8214,7 @@ def bitwise_xor__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7853,9 +8231,21 @@ def bitwise_xor_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor_out, input, other, out=out)
+    refuse_grad("aten::bitwise_xor", out)
     set_array(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
+
+
+def bitwise_xor_Scalar_Tensor(input, other):
+    """bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(bitwise_xor_Scalar_Tensor, other):
+        return call(bitwise_xor_Scalar_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(bitwise_xor_Scalar_Tensor, input, other)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "bitwise_xor", "input", 1)
+    return composite.bitwise_xor_scalar_tensor(input, other)
 
 
 _bitwise_xor_Scalar_kernels = kernel_table("bitwise_xor.Scalar")
@@ -7878,18 +8268,27 @@ def bitwise_xor_Scalar(input, other, *, out=None):
 
 def bitwise_xor(input, other, *, out=None, _reject=raise_no_overload):
     """bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
+    bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
     bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
     """
     try:
-        if isinstance(other, Tensor):
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
             return bitwise_xor_Tensor(input, other, out=out)
-        if as_operand(other) is not None:
+        if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
+            return bitwise_xor_Scalar_Tensor(input, other)
+        if isinstance(input, Tensor) and as_operand(other) is not None:
             return bitwise_xor_Scalar(input, other, out=out)
     except TypeError as error:
         raise explained(
-            error, bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar), (input, other), {"out": out}
+            error,
+            bitwise_xor,
+            (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar),
+            (input, other),
+            {"out": out},
         ) from None
-    return _reject(bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar), (input, other), {"out": out})
+    return _reject(
+        bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), (input, other), {"out": out}
+    )
 
 
 def bitwise_xor__Scalar(input, other):
@@ -7902,7 +8301,7 @@ def bitwise_xor__Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor__Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -7934,6 +8333,7 @@ def bitwise_xor_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar_out, input, other, out=out)
+    refuse_grad("aten::bitwise_xor", out)
     set_array(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
@@ -7978,7 +8378,7 @@ def bitwise_left_shift__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7995,6 +8395,7 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_out, input, other, out=out)
+    refuse_grad("aten::bitwise_left_shift", out)
     set_array(out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
@@ -8028,7 +8429,7 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift__Tensor_Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -8068,6 +8469,7 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
+    refuse_grad("aten::bitwise_left_shift", out)
     set_array(out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
@@ -8151,7 +8553,7 @@ def bitwise_right_shift__Tensor(input, other):
         other_array = other._array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -8168,6 +8570,7 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_out, input, other, out=out)
+    refuse_grad("aten::bitwise_right_shift", out)
     set_array(out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
@@ -8201,7 +8604,7 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift__Tensor_Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled:
+    if input._edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -8241,6 +8644,7 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
         out_array = out._array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
+    refuse_grad("aten::bitwise_right_shift", out)
     set_array(out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
@@ -9028,12 +9432,14 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
     return out
 
 
-def absolute(input):
+def absolute(input, *, out=None):
     """absolute(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(absolute, input):
-        return call(absolute, input)
+        return call(absolute, input, out=out)
+    if out is not None:
+        return absolute_out(input, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(absolute, input)
+        return raise_bad_argument(absolute, input, out=out)
     return composite.absolute(input)
 
 
@@ -9046,12 +9452,26 @@ def absolute_(input):
     return composite.absolute_(input)
 
 
-def negative(input):
+def absolute_out(input, *, out):
+    """absolute.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(absolute_out, input, out):
+        return call(absolute_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(absolute_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(absolute_out, input, out=out)
+    refuse_grad("absolute", input, out)
+    return composite.absolute_out(input, out=out)
+
+
+def negative(input, *, out=None):
     """negative(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(negative, input):
-        return call(negative, input)
+        return call(negative, input, out=out)
+    if out is not None:
+        return negative_out(input, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(negative, input)
+        return raise_bad_argument(negative, input, out=out)
     return composite.negative(input)
 
 
@@ -9064,6 +9484,18 @@ def negative_(input):
     return composite.negative_(input)
 
 
+def negative_out(input, *, out):
+    """negative.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(negative_out, input, out):
+        return call(negative_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(negative_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(negative_out, input, out=out)
+    refuse_grad("negative", input, out)
+    return composite.negative_out(input, out=out)
+
+
 def positive(input):
     """positive(Tensor(a) self) -> Tensor(a)"""
     if state.interceptors and intercepts(positive, input):
@@ -9073,12 +9505,14 @@ def positive(input):
     return composite.positive(input)
 
 
-def fix(input):
+def fix(input, *, out=None):
     """fix(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(fix, input):
-        return call(fix, input)
+        return call(fix, input, out=out)
+    if out is not None:
+        return fix_out(input, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(fix, input)
+        return raise_bad_argument(fix, input, out=out)
     return composite.fix(input)
 
 
@@ -9091,12 +9525,26 @@ def fix_(input):
     return composite.fix_(input)
 
 
-def clip(input, min=None, max=None):
-    """clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
-    if state.interceptors and intercepts(clip, input):
-        return call(clip, input, min, max)
+def fix_out(input, *, out):
+    """fix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(fix_out, input, out):
+        return call(fix_out, input, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(clip, input, min, max)
+        return raise_bad_argument(fix_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(fix_out, input, out=out)
+    refuse_grad("fix", input, out)
+    return composite.fix_out(input, out=out)
+
+
+def clip_default(input, min=None, max=None, *, out=None):
+    """clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
+    if state.interceptors and intercepts(clip_default, input):
+        return call(clip_default, input, min, max, out=out)
+    if out is not None:
+        return clip_default_out(input, min, max, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(clip_default, input, min, max, out=out)
     if min is not None and type(min) is not int and type(min) is not float:
         min = scalar_of(min, "clip", "min", 2)
     if max is not None and type(max) is not int and type(max) is not float:
@@ -9104,12 +9552,12 @@ def clip(input, min=None, max=None):
     return composite.clip(input, min, max)
 
 
-def clip_(input, min=None, max=None):
+def clip__default(input, min=None, max=None):
     """clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"""
-    if state.interceptors and intercepts(clip_, input):
-        return call(clip_, input, min, max)
+    if state.interceptors and intercepts(clip__default, input):
+        return call(clip__default, input, min, max)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(clip_, input, min, max)
+        return raise_bad_argument(clip__default, input, min, max)
     if min is not None and type(min) is not int and type(min) is not float:
         min = scalar_of(min, "clip_", "min", 2)
     if max is not None and type(max) is not int and type(max) is not float:
@@ -9117,19 +9565,109 @@ def clip_(input, min=None, max=None):
     return composite.clip_(input, min, max)
 
 
-def multiply(input, other):
+def clip_default_out(input, min=None, max=None, *, out):
+    """clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(clip_default_out, input, out):
+        return call(clip_default_out, input, min, max, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(clip_default_out, input, min, max, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(clip_default_out, input, min, max, out=out)
+    if min is not None and type(min) is not int and type(min) is not float:
+        min = scalar_of(min, "clip", "min", 2)
+    if max is not None and type(max) is not int and type(max) is not float:
+        max = scalar_of(max, "clip", "max", 3)
+    refuse_grad("clip", input, out)
+    return composite.clip_out(input, min, max, out=out)
+
+
+def clip_Tensor(input, min=None, max=None, *, out=None):
+    """clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
+    if state.interceptors and intercepts(clip_Tensor, input, min, max):
+        return call(clip_Tensor, input, min, max, out=out)
+    if out is not None:
+        return clip_Tensor_out(input, min, max, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(clip_Tensor, input, min, max, out=out)
+    if min is not None and not isinstance(min, Tensor):
+        return raise_bad_argument(clip_Tensor, input, min, max, out=out)
+    if max is not None and not isinstance(max, Tensor):
+        return raise_bad_argument(clip_Tensor, input, min, max, out=out)
+    return composite.clip(input, min, max)
+
+
+def clip(input, min=None, max=None, *, out=None):
+    """clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
+    clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
+    """
+    try:
+        if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
+            return clip_Tensor(input, min, max, out=out)
+        if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
+            return clip_default(input, min, max, out=out)
+    except TypeError as error:
+        raise explained(error, clip, (clip_Tensor, clip_default), (input, min, max), {"out": out}) from None
+    return raise_no_overload(clip, (clip_Tensor, clip_default), (input, min, max), {"out": out})
+
+
+def clip__Tensor(input, min=None, max=None):
+    """clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)"""
+    if state.interceptors and intercepts(clip__Tensor, input, min, max):
+        return call(clip__Tensor, input, min, max)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(clip__Tensor, input, min, max)
+    if min is not None and not isinstance(min, Tensor):
+        return raise_bad_argument(clip__Tensor, input, min, max)
+    if max is not None and not isinstance(max, Tensor):
+        return raise_bad_argument(clip__Tensor, input, min, max)
+    return composite.clip_(input, min, max)
+
+
+def clip_(input, min=None, max=None):
+    """clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
+    clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
+    """
+    try:
+        if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
+            return clip__Tensor(input, min, max)
+        if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
+            return clip__default(input, min, max)
+    except TypeError as error:
+        raise explained(error, clip_, (clip__Tensor, clip__default), (input, min, max), {}) from None
+    return raise_no_overload(clip_, (clip__Tensor, clip__default), (input, min, max), {})
+
+
+def clip_Tensor_out(input, min=None, max=None, *, out):
+    """clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(clip_Tensor_out, input, min, max, out):
+        return call(clip_Tensor_out, input, min, max, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
+    if min is not None and not isinstance(min, Tensor):
+        return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
+    if max is not None and not isinstance(max, Tensor):
+        return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
+    refuse_grad("clip", input, min, max, out)
+    return composite.clip_out(input, min, max, out=out)
+
+
+def multiply(input, other, *, out=None):
     """multiply.Tensor(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(multiply, input, other):
-        return call(multiply, input, other)
+        return call(multiply, input, other, out=out)
+    if out is not None:
+        return multiply_out(input, other, out=out)
     if type(input) is not Tensor:
         operand = as_operand(input)
         if operand is None:
-            return raise_bad_argument(multiply, input, other)
+            return raise_bad_argument(multiply, input, other, out=out)
         input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return raise_bad_argument(multiply, input, other)
+            return raise_bad_argument(multiply, input, other, out=out)
         other = operand
     return composite.multiply(input, other)
 
@@ -9148,19 +9686,63 @@ def multiply_(input, other):
     return composite.multiply_(input, other)
 
 
-def subtract(input, other, *, alpha=1):
-    """subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    if state.interceptors and intercepts(subtract, input, other):
-        return call(subtract, input, other, alpha=alpha)
+def multiply_out(input, other, *, out):
+    """multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(multiply_out, input, other, out):
+        return call(multiply_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(multiply_out, input, other, out=out)
     if type(input) is not Tensor:
         operand = as_operand(input)
         if operand is None:
-            return raise_bad_argument(subtract, input, other, alpha=alpha)
+            return raise_bad_argument(multiply_out, input, other, out=out)
         input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return raise_bad_argument(subtract, input, other, alpha=alpha)
+            return raise_bad_argument(multiply_out, input, other, out=out)
+        other = operand
+    refuse_grad("multiply", input, other, out)
+    return composite.multiply_out(input, other, out=out)
+
+
+def multiply_Scalar(input, other):
+    """multiply.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(multiply_Scalar, input):
+        return call(multiply_Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(multiply_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "multiply", "other", 2)
+    return composite.mul_scalar(input, other)
+
+
+def multiply__Scalar(input, other):
+    """multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(multiply__Scalar, input):
+        return call(multiply__Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(multiply__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "multiply_", "other", 2)
+    return composite.mul_scalar_(input, other)
+
+
+def subtract(input, other, *, alpha=1, out=None):
+    """subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    if state.interceptors and intercepts(subtract, input, other):
+        return call(subtract, input, other, alpha=alpha, out=out)
+    if out is not None:
+        return subtract_out(input, other, alpha=alpha, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(subtract, input, other, alpha=alpha, out=out)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(subtract, input, other, alpha=alpha, out=out)
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "subtract", "alpha")
@@ -9183,19 +9765,69 @@ def subtract_(input, other, *, alpha=1):
     return composite.subtract_(input, other, alpha=alpha)
 
 
-def divide_Tensor(input, other):
-    """divide.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(divide_Tensor, input, other):
-        return call(divide_Tensor, input, other)
+def subtract_out(input, other, *, alpha=1, out):
+    """subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(subtract_out, input, other, out):
+        return call(subtract_out, input, other, alpha=alpha, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
     if type(input) is not Tensor:
         operand = as_operand(input)
         if operand is None:
-            return raise_bad_argument(divide_Tensor, input, other)
+            return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
         input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return raise_bad_argument(divide_Tensor, input, other)
+            return raise_bad_argument(subtract_out, input, other, alpha=alpha, out=out)
+        other = operand
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "subtract", "alpha")
+    refuse_grad("subtract", input, other, out)
+    return composite.subtract_out(input, other, alpha=alpha, out=out)
+
+
+def subtract_Scalar(input, other, alpha=1):
+    """subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+    if state.interceptors and intercepts(subtract_Scalar, input):
+        return call(subtract_Scalar, input, other, alpha)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(subtract_Scalar, input, other, alpha)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "subtract", "other", 2)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "subtract", "alpha", 3)
+    return composite.sub_scalar(input, other, alpha)
+
+
+def subtract__Scalar(input, other, alpha=1):
+    """subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"""
+    if state.interceptors and intercepts(subtract__Scalar, input):
+        return call(subtract__Scalar, input, other, alpha)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(subtract__Scalar, input, other, alpha)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "subtract_", "other", 2)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "subtract_", "alpha", 3)
+    return composite.sub_scalar_(input, other, alpha)
+
+
+def divide_Tensor(input, other, *, out=None):
+    """divide.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(divide_Tensor, input, other):
+        return call(divide_Tensor, input, other, out=out)
+    if out is not None:
+        return divide_Tensor_out(input, other, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(divide_Tensor, input, other, out=out)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(divide_Tensor, input, other, out=out)
         other = operand
     return composite.divide(input, other)
 
@@ -9214,34 +9846,82 @@ def divide__Tensor(input, other):
     return composite.divide_(input, other)
 
 
-def divide_Tensor_mode(input, other, *, rounding_mode):
-    """divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
-    if state.interceptors and intercepts(divide_Tensor_mode, input, other):
-        return call(divide_Tensor_mode, input, other, rounding_mode=rounding_mode)
+def divide_Tensor_out(input, other, *, out):
+    """divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(divide_Tensor_out, input, other, out):
+        return call(divide_Tensor_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(divide_Tensor_out, input, other, out=out)
     if type(input) is not Tensor:
         operand = as_operand(input)
         if operand is None:
-            return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode)
+            return raise_bad_argument(divide_Tensor_out, input, other, out=out)
         input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode)
+            return raise_bad_argument(divide_Tensor_out, input, other, out=out)
+        other = operand
+    refuse_grad("divide", input, other, out)
+    return composite.divide_out(input, other, out=out)
+
+
+def divide_Scalar(input, other):
+    """divide.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(divide_Scalar, input):
+        return call(divide_Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(divide_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "divide", "other", 2)
+    return composite.div_scalar(input, other)
+
+
+def divide__Scalar(input, other):
+    """divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(divide__Scalar, input):
+        return call(divide__Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(divide__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "divide_", "other", 2)
+    return composite.div_scalar_(input, other)
+
+
+def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
+    """divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
+    if state.interceptors and intercepts(divide_Tensor_mode, input, other):
+        return call(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
+    if out is not None:
+        return divide_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
     return composite.divide_mode(input, other, rounding_mode=rounding_mode)
 
 
-def divide(input, other, *, rounding_mode=...):
+def divide(input, other, *, out=None, rounding_mode=...):
     """divide.Tensor(Tensor self, Tensor other) -> Tensor
     divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
     """
     try:
         if rounding_mode is not ...:
-            return divide_Tensor_mode(input, other, rounding_mode=rounding_mode)
-        return divide_Tensor(input, other)
+            return divide_Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
+        return divide_Tensor(input, other, out=out)
     except TypeError as error:
         raise explained(
-            error, divide, (divide_Tensor, divide_Tensor_mode), (input, other), {"rounding_mode": rounding_mode}
+            error,
+            divide,
+            (divide_Tensor, divide_Tensor_mode),
+            (input, other),
+            {"out": out, "rounding_mode": rounding_mode},
         ) from None
 
 
@@ -9273,19 +9953,63 @@ def divide_(input, other, *, rounding_mode=...):
         ) from None
 
 
-def true_divide(input, other):
-    """true_divide.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.interceptors and intercepts(true_divide, input, other):
-        return call(true_divide, input, other)
+def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
+    """divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(divide_Tensor_mode_out, input, other, out):
+        return call(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
     if type(input) is not Tensor:
         operand = as_operand(input)
         if operand is None:
-            return raise_bad_argument(true_divide, input, other)
+            return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
         input = operand
     if type(other) is not Tensor:
         operand = as_operand(other)
         if operand is None:
-            return raise_bad_argument(true_divide, input, other)
+            return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
+        other = operand
+    refuse_grad("divide", input, other, out)
+    return composite.divide_mode_out(input, other, rounding_mode=rounding_mode, out=out)
+
+
+def divide_Scalar_mode(input, other, *, rounding_mode):
+    """divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"""
+    if state.interceptors and intercepts(divide_Scalar_mode, input):
+        return call(divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "divide", "other", 2)
+    return composite.div_scalar_mode(input, other, rounding_mode=rounding_mode)
+
+
+def divide__Scalar_mode(input, other, *, rounding_mode):
+    """divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)"""
+    if state.interceptors and intercepts(divide__Scalar_mode, input):
+        return call(divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "divide_", "other", 2)
+    return composite.div_scalar_mode_(input, other, rounding_mode=rounding_mode)
+
+
+def true_divide(input, other, *, out=None):
+    """true_divide.Tensor(Tensor self, Tensor other) -> Tensor"""
+    if state.interceptors and intercepts(true_divide, input, other):
+        return call(true_divide, input, other, out=out)
+    if out is not None:
+        return true_divide_out(input, other, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(true_divide, input, other, out=out)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(true_divide, input, other, out=out)
         other = operand
     return composite.divide(input, other)
 
@@ -9304,14 +10028,58 @@ def true_divide_(input, other):
     return composite.divide_(input, other)
 
 
-def arctan2(input, other):
+def true_divide_out(input, other, *, out):
+    """true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(true_divide_out, input, other, out):
+        return call(true_divide_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(true_divide_out, input, other, out=out)
+    if type(input) is not Tensor:
+        operand = as_operand(input)
+        if operand is None:
+            return raise_bad_argument(true_divide_out, input, other, out=out)
+        input = operand
+    if type(other) is not Tensor:
+        operand = as_operand(other)
+        if operand is None:
+            return raise_bad_argument(true_divide_out, input, other, out=out)
+        other = operand
+    refuse_grad("true_divide", input, other, out)
+    return composite.divide_out(input, other, out=out)
+
+
+def true_divide_Scalar(input, other):
+    """true_divide.Scalar(Tensor self, Scalar other) -> Tensor"""
+    if state.interceptors and intercepts(true_divide_Scalar, input):
+        return call(true_divide_Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(true_divide_Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "true_divide", "other", 2)
+    return composite.div_scalar(input, other)
+
+
+def true_divide__Scalar(input, other):
+    """true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    if state.interceptors and intercepts(true_divide__Scalar, input):
+        return call(true_divide__Scalar, input, other)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(true_divide__Scalar, input, other)
+    if type(other) is not int and type(other) is not float:
+        other = scalar_of(other, "true_divide_", "other", 2)
+    return composite.div_scalar_(input, other)
+
+
+def arctan2(input, other, *, out=None):
     """arctan2(Tensor self, Tensor other) -> Tensor"""
     if state.interceptors and intercepts(arctan2, input, other):
-        return call(arctan2, input, other)
+        return call(arctan2, input, other, out=out)
+    if out is not None:
+        return arctan2_out(input, other, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(arctan2, input, other)
+        return raise_bad_argument(arctan2, input, other, out=out)
     if not isinstance(other, Tensor):
-        return raise_bad_argument(arctan2, input, other)
+        return raise_bad_argument(arctan2, input, other, out=out)
     return composite.arctan2(input, other)
 
 
@@ -9324,6 +10092,20 @@ def arctan2_(input, other):
     if not isinstance(other, Tensor):
         return raise_bad_argument(arctan2_, input, other)
     return composite.arctan2_(input, other)
+
+
+def arctan2_out(input, other, *, out):
+    """arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(arctan2_out, input, other, out):
+        return call(arctan2_out, input, other, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(arctan2_out, input, other, out=out)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(arctan2_out, input, other, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(arctan2_out, input, other, out=out)
+    refuse_grad("arctan2", input, other, out)
+    return composite.arctan2_out(input, other, out=out)
 
 
 def arcsin(input, *, out=None):
@@ -10281,17 +11063,19 @@ def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
     return out
 
 
-def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=False):
+def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=False, out=None):
     """isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
     if state.interceptors and intercepts(isin_Tensor_Tensor, elements, test_elements):
-        return call(isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert)
+        return call(isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
+    if out is not None:
+        return isin_Tensor_Tensor_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     if not isinstance(elements, Tensor):
         return raise_bad_argument(
-            isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert
+            isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
     if not isinstance(test_elements, Tensor):
         return raise_bad_argument(
-            isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert
+            isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
     if assume_unique and assume_unique is not True:
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
@@ -10300,13 +11084,41 @@ def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=F
     return composite.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
 
 
-def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=False):
-    """isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor"""
-    if state.interceptors and intercepts(isin_Tensor_Scalar, elements):
-        return call(isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert)
+def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, invert=False, out):
+    """isin.Tensor_Tensor_out(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(isin_Tensor_Tensor_out, elements, test_elements, out):
+        return call(
+            isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+        )
     if not isinstance(elements, Tensor):
         return raise_bad_argument(
-            isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert
+            isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+        )
+    if not isinstance(test_elements, Tensor):
+        return raise_bad_argument(
+            isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+        )
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(
+            isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+        )
+    if assume_unique and assume_unique is not True:
+        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+    if invert and invert is not True:
+        invert = bool_of(invert, "isin", "invert")
+    refuse_grad("isin", elements, test_elements, out)
+    return composite.isin_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
+
+
+def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=False, out=None):
+    """isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor"""
+    if state.interceptors and intercepts(isin_Tensor_Scalar, elements):
+        return call(isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
+    if out is not None:
+        return isin_Tensor_Scalar_out(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
+    if not isinstance(elements, Tensor):
+        return raise_bad_argument(
+            isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
         )
     if type(test_element) is not int and type(test_element) is not float:
         test_element = scalar_of(test_element, "isin", "test_element", 2)
@@ -10317,13 +11129,37 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
     return composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
 
 
-def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=False):
+def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, invert=False, out):
+    """isin.Tensor_Scalar_out(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(isin_Tensor_Scalar_out, elements, out):
+        return call(isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
+    if not isinstance(elements, Tensor):
+        return raise_bad_argument(
+            isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
+        )
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(
+            isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out
+        )
+    if type(test_element) is not int and type(test_element) is not float:
+        test_element = scalar_of(test_element, "isin", "test_element", 2)
+    if assume_unique and assume_unique is not True:
+        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+    if invert and invert is not True:
+        invert = bool_of(invert, "isin", "invert")
+    refuse_grad("isin", elements, out)
+    return write_out(out, composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert))
+
+
+def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=False, out=None):
     """isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
     if state.interceptors and intercepts(isin_Scalar_Tensor, test_elements):
-        return call(isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert)
+        return call(isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
+    if out is not None:
+        return isin_Scalar_Tensor_out(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     if not isinstance(test_elements, Tensor):
         return raise_bad_argument(
-            isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert
+            isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
     if type(element) is not int and type(element) is not float:
         element = scalar_of(element, "isin", "element", 1)
@@ -10334,7 +11170,9 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
     return composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
 
 
-def isin(elements=..., test_elements=..., *, test_element=..., element=..., assume_unique=False, invert=False):
+def isin(
+    elements=..., test_elements=..., *, test_element=..., element=..., assume_unique=False, invert=False, out=None
+):
     """isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor
     isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor
     isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor
@@ -10345,22 +11183,44 @@ def isin(elements=..., test_elements=..., *, test_element=..., element=..., assu
         element, elements = elements, ...
     try:
         if elements is not ... and test_elements is not ...:
-            return isin_Tensor_Tensor(elements, test_elements, assume_unique=assume_unique, invert=invert)
+            return isin_Tensor_Tensor(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
         if elements is not ... and test_element is not ...:
-            return isin_Tensor_Scalar(elements, test_element, assume_unique=assume_unique, invert=invert)
+            return isin_Tensor_Scalar(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
         if test_elements is not ... and element is not ...:
-            return isin_Scalar_Tensor(element, test_elements, assume_unique=assume_unique, invert=invert)
+            return isin_Scalar_Tensor(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     except TypeError as error:
         raise explained(
             error,
             isin,
             (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
             (elements, test_elements, test_element, element),
-            {"assume_unique": assume_unique, "invert": invert},
+            {"assume_unique": assume_unique, "invert": invert, "out": out},
         ) from None
     return raise_no_overload(
         isin,
         (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
         (elements, test_elements, test_element, element),
-        {"assume_unique": assume_unique, "invert": invert},
+        {"assume_unique": assume_unique, "invert": invert, "out": out},
     )
+
+
+def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, invert=False, out):
+    """isin.Scalar_Tensor_out(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(isin_Scalar_Tensor_out, test_elements, out):
+        return call(isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
+    if not isinstance(test_elements, Tensor):
+        return raise_bad_argument(
+            isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
+        )
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(
+            isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out
+        )
+    if type(element) is not int and type(element) is not float:
+        element = scalar_of(element, "isin", "element", 1)
+    if assume_unique and assume_unique is not True:
+        assume_unique = bool_of(assume_unique, "isin", "assume_unique")
+    if invert and invert is not True:
+        invert = bool_of(invert, "isin", "invert")
+    refuse_grad("isin", test_elements, out)
+    return write_out(out, composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert))

@@ -6,7 +6,7 @@ from mindtorch import state
 from mindtorch._generated.nodes import random as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.outputs import refuse_grad, write_out
-from mindtorch.autograd.saved_tensor import save
+from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import random as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -53,6 +53,19 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
     if node is not None:
         rebase(input, node)
     return input
+
+
+def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
+    """uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(uniform_default, input):
+        return call(uniform_default, input, from_, to, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(uniform_default, input, from_, to, generator=generator)
+    if type(from_) is not float:
+        from_ = float_of(from_, "uniform", "from", 2)
+    if type(to) is not float:
+        to = float_of(to, "uniform", "to", 3)
+    return composite.uniform(input, from_, to, generator=generator)
 
 
 _normal__kernels = kernel_table("normal_")
@@ -156,6 +169,17 @@ def bernoulli_(input, p=0.5, *, generator=None):
     return raise_no_overload(bernoulli_, (bernoulli__Tensor, bernoulli__float), (input, p), {"generator": generator})
 
 
+def bernoulli_Tensor(input, p, *, generator=None):
+    """bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(bernoulli_Tensor, input, p):
+        return call(bernoulli_Tensor, input, p, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
+    if not isinstance(p, Tensor):
+        return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
+    return composite.bernoulli_tensor(input, p, generator=generator)
+
+
 _bernoulli_default_kernels = kernel_table("bernoulli")
 
 
@@ -245,6 +269,15 @@ def random__default(input, *, generator=None):
     return input
 
 
+def random_default(input, *, generator=None):
+    """random(Tensor self, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(random_default, input):
+        return call(random_default, input, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(random_default, input, generator=generator)
+    return composite.random(input, generator=generator)
+
+
 _random__to_kernels = kernel_table("random_.to")
 
 
@@ -271,6 +304,17 @@ def random__to(input, to, *, generator=None):
     if node is not None:
         rebase(input, node)
     return input
+
+
+def random_to(input, to, *, generator=None):
+    """random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(random_to, input):
+        return call(random_to, input, to, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(random_to, input, to, generator=generator)
+    if type(to) is not int:
+        to = int_of(to, "random", "to", 2)
+    return composite.random_to(input, to, generator=generator)
 
 
 _random__from_kernels = kernel_table("random_.from")
@@ -314,6 +358,19 @@ def random_(*args, **kwargs):
     return raise_no_overload(random_, (random__default, random__to, random__from), args, kwargs)
 
 
+def random_from(input, from_, to, *, generator=None):
+    """random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(random_from, input):
+        return call(random_from, input, from_, to, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(random_from, input, from_, to, generator=generator)
+    if type(from_) is not int:
+        from_ = int_of(from_, "random", "from", 2)
+    if to is not None and type(to) is not int:
+        to = int_of(to, "random", "to", 3)
+    return composite.random_from(input, from_, to, generator=generator)
+
+
 _exponential__kernels = kernel_table("exponential_")
 
 
@@ -340,6 +397,276 @@ def exponential_(input, lambd=1.0, *, generator=None):
     if node is not None:
         rebase(input, node)
     return input
+
+
+def exponential_default(input, lambd=1.0, *, generator=None):
+    """exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(exponential_default, input):
+        return call(exponential_default, input, lambd, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(exponential_default, input, lambd, generator=generator)
+    if type(lambd) is not float:
+        lambd = float_of(lambd, "exponential", "lambd", 2)
+    return composite.exponential(input, lambd, generator=generator)
+
+
+_cauchy__kernels = kernel_table("cauchy_")
+
+
+def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
+    """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)"""
+    if state.interceptors and intercepts(cauchy_, input):
+        return call(cauchy_, input, median, sigma, generator=generator)
+    if type(median) is not float:
+        median = float_of(median, "cauchy_", "median", 2)
+    if type(sigma) is not float:
+        sigma = float_of(sigma, "cauchy_", "sigma", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(cauchy_, input, median, sigma, generator=generator)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.CauchyBackward0((edge,))
+    _cauchy__kernels[type(input_array)](input_array, median, sigma, generator)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
+    """cauchy(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(cauchy_default, input):
+        return call(cauchy_default, input, median, sigma, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(cauchy_default, input, median, sigma, generator=generator)
+    if type(median) is not float:
+        median = float_of(median, "cauchy", "median", 2)
+    if type(sigma) is not float:
+        sigma = float_of(sigma, "cauchy", "sigma", 3)
+    return composite.cauchy(input, median, sigma, generator=generator)
+
+
+_log_normal__kernels = kernel_table("log_normal_")
+
+
+def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
+    """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)"""
+    if state.interceptors and intercepts(log_normal_, input):
+        return call(log_normal_, input, mean, std, generator=generator)
+    if type(mean) is not float:
+        mean = float_of(mean, "log_normal_", "mean", 2)
+    if type(std) is not float:
+        std = float_of(std, "log_normal_", "std", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(log_normal_, input, mean, std, generator=generator)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.LogNormalBackward0((edge,))
+    _log_normal__kernels[type(input_array)](input_array, mean, std, generator)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
+    """log_normal(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(log_normal_default, input):
+        return call(log_normal_default, input, mean, std, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(log_normal_default, input, mean, std, generator=generator)
+    if type(mean) is not float:
+        mean = float_of(mean, "log_normal", "mean", 2)
+    if type(std) is not float:
+        std = float_of(std, "log_normal", "std", 3)
+    return composite.log_normal(input, mean, std, generator=generator)
+
+
+_geometric__kernels = kernel_table("geometric_")
+
+
+def geometric_(input, p, *, generator=None):
+    """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)"""
+    if state.interceptors and intercepts(geometric_, input):
+        return call(geometric_, input, p, generator=generator)
+    if type(p) is not float:
+        p = float_of(p, "geometric_", "p", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(geometric_, input, p, generator=generator)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.GeometricBackward0((edge,))
+    _geometric__kernels[type(input_array)](input_array, p, generator)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def geometric_default(input, p, *, generator=None):
+    """geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(geometric_default, input):
+        return call(geometric_default, input, p, generator=generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(geometric_default, input, p, generator=generator)
+    if type(p) is not float:
+        p = float_of(p, "geometric", "p", 2)
+    return composite.geometric(input, p, generator=generator)
+
+
+_poisson_kernels = kernel_table("poisson")
+
+
+def poisson(input, generator=None):
+    """poisson(Tensor self, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(poisson, input):
+        return call(poisson, input, generator)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(poisson, input, generator)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.PoissonBackward0((edge,))
+    return wrap(_poisson_kernels[type(input_array)](input_array, generator), node)
+
+
+_binomial_kernels = kernel_table("binomial")
+
+
+def binomial(count, prob, generator=None):
+    """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(binomial, count, prob):
+        return call(binomial, count, prob, generator)
+    try:
+        count_array = count._array
+        prob_array = prob._array
+    except AttributeError:
+        return raise_bad_argument(binomial, count, prob, generator)
+    node = None
+    if (count._edge is not None or prob._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        count_edge = count._edge or edge_of(count)
+        prob_edge = prob._edge or edge_of(prob)
+        if count_edge or prob_edge:
+            node = nodes.BinomialBackward0((count_edge, prob_edge))
+    return wrap(_binomial_kernels[type(count_array)](count_array, prob_array, generator), node)
+
+
+__standard_gamma_kernels = kernel_table("_standard_gamma")
+
+
+def _standard_gamma(input, generator=None):
+    """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(_standard_gamma, input):
+        return call(_standard_gamma, input, generator)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_standard_gamma, input, generator)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.StandardGammaBackward0((edge,))
+        node.kept = (save(input),)
+    result = wrap(__standard_gamma_kernels[type(input_array)](input_array, generator), node)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+__sample_dirichlet_kernels = kernel_table("_sample_dirichlet")
+
+
+def _sample_dirichlet(input, generator=None):
+    """_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(_sample_dirichlet, input):
+        return call(_sample_dirichlet, input, generator)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_sample_dirichlet, input, generator)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SampleDirichletBackward0((edge,))
+    return wrap(__sample_dirichlet_kernels[type(input_array)](input_array, generator), node)
+
+
+__standard_gamma_grad_kernels = kernel_table("_standard_gamma_grad")
+
+
+def _standard_gamma_grad(input, output):
+    """_standard_gamma_grad(Tensor self, Tensor output) -> Tensor"""
+    if state.interceptors and intercepts(_standard_gamma_grad, input, output):
+        return call(_standard_gamma_grad, input, output)
+    try:
+        input_array = input._array
+        output_array = output._array
+    except AttributeError:
+        return raise_bad_argument(_standard_gamma_grad, input, output)
+    node = None
+    if (input._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        output_edge = output._edge or edge_of(output)
+        if input_edge or output_edge:
+            node = nodes.StandardGammaGradBackward0((input_edge, output_edge))
+    return wrap(__standard_gamma_grad_kernels[type(input_array)](input_array, output_array), node)
+
+
+__dirichlet_grad_kernels = kernel_table("_dirichlet_grad")
+
+
+def _dirichlet_grad(x, alpha, total):
+    """_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor"""
+    if state.interceptors and intercepts(_dirichlet_grad, x, alpha, total):
+        return call(_dirichlet_grad, x, alpha, total)
+    try:
+        x_array = x._array
+        alpha_array = alpha._array
+        total_array = total._array
+    except AttributeError:
+        return raise_bad_argument(_dirichlet_grad, x, alpha, total)
+    node = None
+    if (x._edge is not None or alpha._edge is not None or total._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        x_edge = x._edge or edge_of(x)
+        alpha_edge = alpha._edge or edge_of(alpha)
+        total_edge = total._edge or edge_of(total)
+        if x_edge or alpha_edge or total_edge:
+            node = nodes.DirichletGradBackward0((x_edge, alpha_edge, total_edge))
+    return wrap(__dirichlet_grad_kernels[type(x_array)](x_array, alpha_array, total_array), node)
 
 
 def rand(
@@ -942,13 +1269,13 @@ def randperm_generator_out(n, *, generator, out):
     return composite.randperm_generator_out(n, generator=generator, out=out)
 
 
-def rand_like(
+def rand_like_default(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(rand_like, input):
+    if state.interceptors and intercepts(rand_like_default, input):
         return call(
-            rand_like,
+            rand_like_default,
             input,
             dtype=dtype,
             layout=layout,
@@ -959,7 +1286,7 @@ def rand_like(
         )
     if not isinstance(input, Tensor):
         return raise_bad_argument(
-            rand_like,
+            rand_like_default,
             input,
             dtype=dtype,
             layout=layout,
@@ -978,13 +1305,110 @@ def rand_like(
     return result
 
 
-def randn_like(
+def rand_like_generator(
+    input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
+):
+    """rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    if state.interceptors and intercepts(rand_like_generator, input):
+        return call(
+            rand_like_generator,
+            input,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            rand_like_generator,
+            input,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "rand_like", "dtype")
+    result = composite.rand_like_generator(
+        input,
+        generator=generator,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def rand_like(
+    input,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    memory_format=None,
+    requires_grad=False,
+    generator=...,
+):
+    """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
+    try:
+        if generator is not ...:
+            return rand_like_generator(
+                input,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        return rand_like_default(
+            input,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    except TypeError as error:
+        raise explained(
+            error,
+            rand_like,
+            (rand_like_default, rand_like_generator),
+            (input,),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "memory_format": memory_format,
+                "requires_grad": requires_grad,
+                "generator": generator,
+            },
+        ) from None
+
+
+def randn_like_default(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
     """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if state.interceptors and intercepts(randn_like, input):
+    if state.interceptors and intercepts(randn_like_default, input):
         return call(
-            randn_like,
+            randn_like_default,
             input,
             dtype=dtype,
             layout=layout,
@@ -995,7 +1419,7 @@ def randn_like(
         )
     if not isinstance(input, Tensor):
         return raise_bad_argument(
-            randn_like,
+            randn_like_default,
             input,
             dtype=dtype,
             layout=layout,
@@ -1012,6 +1436,103 @@ def randn_like(
     if requires_grad:
         result.requires_grad = True
     return result
+
+
+def randn_like_generator(
+    input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
+):
+    """randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    if state.interceptors and intercepts(randn_like_generator, input):
+        return call(
+            randn_like_generator,
+            input,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            randn_like_generator,
+            input,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randn_like", "dtype")
+    result = composite.randn_like_generator(
+        input,
+        generator=generator,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def randn_like(
+    input,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    memory_format=None,
+    requires_grad=False,
+    generator=...,
+):
+    """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
+    try:
+        if generator is not ...:
+            return randn_like_generator(
+                input,
+                generator=generator,
+                dtype=dtype,
+                layout=layout,
+                device=device,
+                pin_memory=pin_memory,
+                memory_format=memory_format,
+                requires_grad=requires_grad,
+            )
+        return randn_like_default(
+            input,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    except TypeError as error:
+        raise explained(
+            error,
+            randn_like,
+            (randn_like_default, randn_like_generator),
+            (input,),
+            {
+                "dtype": dtype,
+                "layout": layout,
+                "device": device,
+                "pin_memory": pin_memory,
+                "memory_format": memory_format,
+                "requires_grad": requires_grad,
+                "generator": generator,
+            },
+        ) from None
 
 
 def randint_like_default(
@@ -1048,6 +1569,183 @@ def randint_like_default(
         dtype = dtype_of(dtype, "randint_like", "dtype")
     result = composite.randint_like(
         input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def randint_like_generator(
+    input,
+    high,
+    *,
+    generator,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    memory_format=None,
+    requires_grad=False,
+):
+    """randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    if state.interceptors and intercepts(randint_like_generator, input):
+        return call(
+            randint_like_generator,
+            input,
+            high,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            randint_like_generator,
+            input,
+            high,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if type(high) is not int:
+        high = int_of(high, "randint_like", "high", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint_like", "dtype")
+    result = composite.randint_like_generator(
+        input,
+        high,
+        generator=generator,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def randint_like_Tensor(
+    input, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
+):
+    """randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    if state.interceptors and intercepts(randint_like_Tensor, input, high):
+        return call(
+            randint_like_Tensor,
+            input,
+            high,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            randint_like_Tensor,
+            input,
+            high,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(high, Tensor):
+        return raise_bad_argument(
+            randint_like_Tensor,
+            input,
+            high,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint_like", "dtype")
+    result = composite.randint_like_tensor(
+        input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def randint_like_Tensor_generator(
+    input,
+    high,
+    *,
+    generator,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    memory_format=None,
+    requires_grad=False,
+):
+    """randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    if state.interceptors and intercepts(randint_like_Tensor_generator, input, high):
+        return call(
+            randint_like_Tensor_generator,
+            input,
+            high,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            randint_like_Tensor_generator,
+            input,
+            high,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(high, Tensor):
+        return raise_bad_argument(
+            randint_like_Tensor_generator,
+            input,
+            high,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint_like", "dtype")
+    result = composite.randint_like_tensor_generator(
+        input,
+        high,
+        generator=generator,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
     )
     if requires_grad:
         result.requires_grad = True
@@ -1098,14 +1796,101 @@ def randint_like_low_dtype(
     return result
 
 
+def randint_like_low_generator_dtype(
+    input,
+    low,
+    high,
+    *,
+    generator,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    memory_format=None,
+    requires_grad=False,
+):
+    """randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    if state.interceptors and intercepts(randint_like_low_generator_dtype, input):
+        return call(
+            randint_like_low_generator_dtype,
+            input,
+            low,
+            high,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            randint_like_low_generator_dtype,
+            input,
+            low,
+            high,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+            requires_grad=requires_grad,
+        )
+    if type(low) is not int:
+        low = int_of(low, "randint_like", "low", 2)
+    if type(high) is not int:
+        high = int_of(high, "randint_like", "high", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint_like", "dtype")
+    result = composite.randint_like_low_generator(
+        input,
+        low,
+        high,
+        generator=generator,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
+    )
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
 def randint_like(*args, **kwargs):
-    """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     """
-    for overload in (randint_like_default, randint_like_low_dtype):
+    for overload in (
+        randint_like_Tensor,
+        randint_like_Tensor_generator,
+        randint_like_default,
+        randint_like_generator,
+        randint_like_low_dtype,
+        randint_like_low_generator_dtype,
+    ):
         if fits_signature(overload.op, args, kwargs):
             return overload(*args, **kwargs)
-    return raise_no_overload(randint_like, (randint_like_default, randint_like_low_dtype), args, kwargs)
+    return raise_no_overload(
+        randint_like,
+        (
+            randint_like_Tensor,
+            randint_like_Tensor_generator,
+            randint_like_default,
+            randint_like_generator,
+            randint_like_low_dtype,
+            randint_like_low_generator_dtype,
+        ),
+        args,
+        kwargs,
+    )
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):

@@ -1227,6 +1227,159 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
     return out
 
 
+_histogram_bins_tensor_kernels = kernel_table("histogram.bins_tensor")
+
+
+def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
+    """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+    if state.interceptors and intercepts(histogram_bins_tensor, input, bins, weight):
+        return call(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
+    if out is not None:
+        return histogram_bins_tensor_out(input, bins, weight=weight, density=density, out=out)
+    if density and density is not True:
+        density = bool_of(density, "histogram", "density")
+    try:
+        input_array = input._array
+        bins_array = bins._array
+        weight_array = None if weight is None else weight._array
+    except AttributeError:
+        return raise_bad_argument(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
+    hist_array, bin_edges_array = _histogram_bins_tensor_kernels[type(input_array)](
+        input_array, bins_array, weight_array, density
+    )
+    hist = wrap(hist_array)
+    bin_edges = wrap(bin_edges_array)
+    return return_types.histogram((hist, bin_edges))
+
+
+def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
+    """histogram.bins_tensor_out(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
+    if state.interceptors and intercepts(histogram_bins_tensor_out, input, bins, weight, out):
+        return call(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
+    if density and density is not True:
+        density = bool_of(density, "histogram", "density")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
+    try:
+        input_array = input._array
+        bins_array = bins._array
+        weight_array = None if weight is None else weight._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
+    arrays = _histogram_bins_tensor_kernels[type(input_array)](
+        input_array, bins_array, weight_array, density, out=out_arrays
+    )
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.histogram(out)
+
+
+_histogram_bin_ct_kernels = kernel_table("histogram.bin_ct")
+
+
+def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False, out=None):
+    """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+    if state.interceptors and intercepts(histogram_bin_ct, input, weight):
+        return call(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
+    if out is not None:
+        return histogram_bin_ct_out(input, bins, range=range, weight=weight, density=density, out=out)
+    if type(bins) is not int:
+        bins = int_of(bins, "histogram", "bins", 2)
+    if density and density is not True:
+        density = bool_of(density, "histogram", "density")
+    try:
+        input_array = input._array
+        weight_array = None if weight is None else weight._array
+    except AttributeError:
+        return raise_bad_argument(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
+    hist_array, bin_edges_array = _histogram_bin_ct_kernels[type(input_array)](
+        input_array, bins, range, weight_array, density
+    )
+    hist = wrap(hist_array)
+    bin_edges = wrap(bin_edges_array)
+    return return_types.histogram((hist, bin_edges))
+
+
+def histogram(input, bins=100, *, weight=None, density=False, out=None, range=None):
+    """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)
+    histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)
+    """
+    try:
+        if isinstance(bins, Tensor) and range is None:
+            return histogram_bins_tensor(input, bins, weight=weight, density=density, out=out)
+        if is_int(bins):
+            return histogram_bin_ct(input, bins, range=range, weight=weight, density=density, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            histogram,
+            (histogram_bins_tensor, histogram_bin_ct),
+            (input, bins),
+            {"weight": weight, "density": density, "out": out, "range": range},
+        ) from None
+    return raise_no_overload(
+        histogram,
+        (histogram_bins_tensor, histogram_bin_ct),
+        (input, bins),
+        {"weight": weight, "density": density, "out": out, "range": range},
+    )
+
+
+def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=False, out):
+    """histogram.bin_ct_out(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
+    if state.interceptors and intercepts(histogram_bin_ct_out, input, weight, out):
+        return call(histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
+    if type(bins) is not int:
+        bins = int_of(bins, "histogram", "bins", 2)
+    if density and density is not True:
+        density = bool_of(density, "histogram", "density")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(
+            histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
+        )
+    try:
+        input_array = input._array
+        weight_array = None if weight is None else weight._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(
+            histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
+        )
+    arrays = _histogram_bin_ct_kernels[type(input_array)](
+        input_array, bins, range, weight_array, density, out=out_arrays
+    )
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.histogram(out)
+
+
+_bincount_kernels = kernel_table("bincount")
+
+
+def bincount(input, weights=None, minlength=0):
+    """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
+    if state.interceptors and intercepts(bincount, input, weights):
+        return call(bincount, input, weights, minlength)
+    if type(minlength) is not int:
+        minlength = int_of(minlength, "bincount", "minlength", 3)
+    try:
+        input_array = input._array
+        weights_array = None if weights is None else weights._array
+    except AttributeError:
+        return raise_bad_argument(bincount, input, weights, minlength)
+    node = None
+    if (
+        (weights is not None and weights._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := None if weights is None else (weights._edge or edge_of(weights)))
+    ):
+        node = nodes.BincountBackward0((edge,))
+    return wrap(_bincount_kernels[type(input_array)](input_array, weights_array, minlength), node)
+
+
 _searchsorted_Tensor_kernels = kernel_table("searchsorted.Tensor")
 
 
@@ -2373,12 +2526,12 @@ def cummax(input, dim=..., *, out=None, axis=None):
     ):
         node = nodes.CummaxBackward0((edge,))
         node.dim = dim
-        node.self_shape = input_array.shape
+        node.kept = (save(input),)
     values_array, indices_array = _cummax_kernels[type(input_array)](input_array, dim)
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
-        node.kept = (save(indices),)
+        node.kept += (save(indices),)
     return return_types.cummax((values, indices))
 
 
@@ -2428,12 +2581,12 @@ def cummin(input, dim=..., *, out=None, axis=None):
     ):
         node = nodes.CumminBackward0((edge,))
         node.dim = dim
-        node.self_shape = input_array.shape
+        node.kept = (save(input),)
     values_array, indices_array = _cummin_kernels[type(input_array)](input_array, dim)
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
-        node.kept = (save(indices),)
+        node.kept += (save(indices),)
     return return_types.cummin((values, indices))
 
 
@@ -3004,12 +3157,14 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     return return_types.topk(out)
 
 
-def argsort_stable(input, *, stable, dim=-1, descending=False):
+def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
     """argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"""
     if state.interceptors and intercepts(argsort_stable, input):
-        return call(argsort_stable, input, stable=stable, dim=dim, descending=descending)
+        return call(argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
+    if out is not None:
+        return argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(argsort_stable, input, stable=stable, dim=dim, descending=descending)
+        return raise_bad_argument(argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     if stable and stable is not True:
         stable = bool_of(stable, "argsort", "stable")
     if type(dim) is not int:
@@ -3019,7 +3174,7 @@ def argsort_stable(input, *, stable, dim=-1, descending=False):
     return composite.argsort_stable(input, stable=stable, dim=dim, descending=descending)
 
 
-def argsort(input, dim=-1, descending=False, *, stable=..., axis=None):
+def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None):
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
     argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
     """
@@ -3027,12 +3182,34 @@ def argsort(input, dim=-1, descending=False, *, stable=..., axis=None):
         dim = axis
     try:
         if stable is not ...:
-            return argsort_stable(input, stable=stable, dim=dim, descending=descending)
-        return argsort_default(input, dim, descending)
+            return argsort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
+        if out is None:
+            return argsort_default(input, dim, descending)
     except TypeError as error:
         raise explained(
-            error, argsort, (argsort_default, argsort_stable), (input, dim, descending), {"stable": stable}
+            error, argsort, (argsort_default, argsort_stable), (input, dim, descending), {"stable": stable, "out": out}
         ) from None
+    return raise_no_overload(
+        argsort, (argsort_default, argsort_stable), (input, dim, descending), {"stable": stable, "out": out}
+    )
+
+
+def argsort_stable_out(input, *, stable, dim=-1, descending=False, out):
+    """argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(argsort_stable_out, input, out):
+        return call(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
+    if stable and stable is not True:
+        stable = bool_of(stable, "argsort", "stable")
+    if type(dim) is not int:
+        dim = int_of(dim, "argsort", "dim")
+    if descending and descending is not True:
+        descending = bool_of(descending, "argsort", "descending")
+    refuse_grad("argsort", input, out)
+    return composite.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
 
 
 _linalg_vector_norm_kernels = kernel_table("linalg_vector_norm")
@@ -3191,38 +3368,21 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
     return composite.norm_dim_dtype(input, p, dim, keepdim, dtype=dtype)
 
 
-def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, keepdims=None):
+def norm(*args, **kwargs):
     """norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
     norm.Scalar(Tensor self, Scalar p=2) -> Tensor
     norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
     norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor
     """
-    if axis is not None:
-        dim = axis
-    if keepdims is not None:
-        keepdim = keepdims
-    try:
-        if (p is None or as_operand(p) is not None) and dim is not ... and keepdim is not ... and dtype is not ...:
-            return norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, dtype=dtype, out=out)
-        if (p is None or as_operand(p) is not None) and dim is not ...:
-            return norm_ScalarOpt_dim(input, p, dim, keepdim, out=out)
-        if (p is None or as_operand(p) is not None) and dtype is not ... and out is None:
-            return norm_ScalarOpt_dtype(input, p, dtype=dtype)
-        if as_operand(p) is not None and out is None:
-            return norm_Scalar(input, p)
-    except TypeError as error:
-        raise explained(
-            error,
-            norm,
-            (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype),
-            (input, p, dim, keepdim),
-            {"out": out, "dtype": dtype},
-        ) from None
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    if "keepdims" in kwargs:
+        kwargs["keepdim"] = kwargs.pop("keepdims")
+    for overload in (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
     return raise_no_overload(
-        norm,
-        (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype),
-        (input, p, dim, keepdim),
-        {"out": out, "dtype": dtype},
+        norm, (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype), args, kwargs
     )
 
 
@@ -3261,12 +3421,14 @@ def dist(input, other, p=2):
     return composite.dist(input, other, p)
 
 
-def renorm(input, p, dim, maxnorm):
+def renorm(input, p, dim, maxnorm, *, out=None):
     """renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"""
     if state.interceptors and intercepts(renorm, input):
-        return call(renorm, input, p, dim, maxnorm)
+        return call(renorm, input, p, dim, maxnorm, out=out)
+    if out is not None:
+        return renorm_out(input, p, dim, maxnorm, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(renorm, input, p, dim, maxnorm)
+        return raise_bad_argument(renorm, input, p, dim, maxnorm, out=out)
     if type(p) is not int and type(p) is not float:
         p = scalar_of(p, "renorm", "p", 2)
     if type(dim) is not int:
@@ -3289,6 +3451,24 @@ def renorm_(input, p, dim, maxnorm):
     if type(maxnorm) is not int and type(maxnorm) is not float:
         maxnorm = scalar_of(maxnorm, "renorm_", "maxnorm", 4)
     return write_back(input, composite.renorm(input, p, dim, maxnorm))
+
+
+def renorm_out(input, p, dim, maxnorm, *, out):
+    """renorm.out(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(renorm_out, input, out):
+        return call(renorm_out, input, p, dim, maxnorm, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(renorm_out, input, p, dim, maxnorm, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(renorm_out, input, p, dim, maxnorm, out=out)
+    if type(p) is not int and type(p) is not float:
+        p = scalar_of(p, "renorm", "p", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "renorm", "dim", 3)
+    if type(maxnorm) is not int and type(maxnorm) is not float:
+        maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
+    refuse_grad("renorm", input, out)
+    return composite.renorm_out(input, p, dim, maxnorm, out=out)
 
 
 def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -3677,16 +3857,18 @@ def var_mean(*args, **kwargs):
     return raise_no_overload(var_mean, (var_mean_default, var_mean_dim, var_mean_correction), args, kwargs)
 
 
-def nanmean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None):
+def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
     """nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
     if state.interceptors and intercepts(nanmean, input):
-        return call(nanmean, input, dim, keepdim, dtype=dtype)
+        return call(nanmean, input, dim, keepdim, dtype=dtype, out=out)
+    if out is not None:
+        return nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(nanmean, input, dim, keepdim, dtype=dtype)
+        return raise_bad_argument(nanmean, input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and type(dim) is not tuple:
@@ -3699,6 +3881,26 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=N
         return composite.nanmean(input, dim, keepdim, dtype=dtype)
     except (AttributeError, TypeError) as error:
         raise explained(error, nanmean, (nanmean,), (input, dim, keepdim), {}) from None
+
+
+def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
+    """nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nanmean_out, input, out):
+        return call(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
+    if type(dim) is int:
+        dim = (dim,)
+    elif dim is not None and type(dim) is not tuple:
+        dim = ints_of(dim, "nanmean", "dim", 2)
+    if keepdim and keepdim is not True:
+        keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "nanmean", "dtype")
+    refuse_grad("nanmean", input, out)
+    return composite.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
 
 
 _nansum_kernels = kernel_table("nansum")
@@ -3765,32 +3967,68 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
     return out
 
 
-def msort(input):
+def msort(input, *, out=None):
     """msort(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(msort, input):
-        return call(msort, input)
+        return call(msort, input, out=out)
+    if out is not None:
+        return msort_out(input, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(msort, input)
+        return raise_bad_argument(msort, input, out=out)
     return composite.msort(input)
 
 
-def diff(input, n=1, dim=-1, prepend=None, append=None, *, axis=None):
+def msort_out(input, *, out):
+    """msort.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(msort_out, input, out):
+        return call(msort_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(msort_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(msort_out, input, out=out)
+    refuse_grad("msort", input, out)
+    return composite.msort_out(input, out=out)
+
+
+def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
     """diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"""
     if axis is not None:
         dim = axis
     if state.interceptors and intercepts(diff, input, prepend, append):
-        return call(diff, input, n, dim, prepend, append)
+        return call(diff, input, n, dim, prepend, append, out=out)
+    if out is not None:
+        return diff_out(input, n, dim, prepend, append, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(diff, input, n, dim, prepend, append)
+        return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
     if prepend is not None and not isinstance(prepend, Tensor):
-        return raise_bad_argument(diff, input, n, dim, prepend, append)
+        return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
     if append is not None and not isinstance(append, Tensor):
-        return raise_bad_argument(diff, input, n, dim, prepend, append)
+        return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
     if type(n) is not int:
         n = int_of(n, "diff", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "diff", "dim", 3)
     return composite.diff(input, n, dim, prepend, append)
+
+
+def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
+    """diff.out(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(diff_out, input, prepend, append, out):
+        return call(diff_out, input, n, dim, prepend, append, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
+    if prepend is not None and not isinstance(prepend, Tensor):
+        return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
+    if append is not None and not isinstance(append, Tensor):
+        return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
+    if type(n) is not int:
+        n = int_of(n, "diff", "n", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "diff", "dim", 3)
+    refuse_grad("diff", input, prepend, append, out)
+    return composite.diff_out(input, n, dim, prepend, append, out=out)
 
 
 def trapezoid_dx(y, *, dx=1, dim=-1):

@@ -163,11 +163,9 @@ def erfinv(input, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.ErfinvBackward0((edge,))
+        node.kept = (save(input),)
     kind = input._kind or kind_of(input)
-    result = wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
-    if node is not None:
-        node.kept = (save_output(node, result),)
-    return result
+    return wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
 
 
 def erfinv_(input):
@@ -186,11 +184,11 @@ def erfinv_(input):
     ):
         check_inplace(input)
         node = nodes.ErfinvBackward0((edge,))
+        node.kept = (save_copy(input),)
     _erfinv_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
         rebase(input, node)
-        node.kept = (save_output(node, input),)
     return input
 
 
@@ -1188,6 +1186,378 @@ def special_gammaincc_out(input, other, *, out):
         return raise_bad_argument(special_gammaincc_out, input, other, out=out)
     refuse_grad("special_gammaincc", input, other, out)
     return composite.gammaincc_out(input, other, out=out)
+
+
+_special_airy_ai_kernels = kernel_table("special_airy_ai")
+
+
+def special_airy_ai(x, *, out=None):
+    """special_airy_ai(Tensor x) -> Tensor"""
+    if state.interceptors and intercepts(special_airy_ai, x):
+        return call(special_airy_ai, x, out=out)
+    if out is not None:
+        return special_airy_ai_out(x, out=out)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_airy_ai, x, out=out)
+    kind = x._kind or kind_of(x)
+    return wrap(_special_airy_ai_kernels[kind or type(x_array)](x_array), None, kind)
+
+
+def special_airy_ai_out(x, *, out):
+    """special_airy_ai.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_airy_ai_out, x, out):
+        return call(special_airy_ai_out, x, out=out)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_airy_ai_out, x, out=out)
+    set_array(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_bessel_j0_kernels = kernel_table("special_bessel_j0")
+
+
+def special_bessel_j0(input, *, out=None):
+    """special_bessel_j0(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_bessel_j0, input):
+        return call(special_bessel_j0, input, out=out)
+    if out is not None:
+        return special_bessel_j0_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_bessel_j0, input, out=out)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_bessel_j0_kernels[kind or type(input_array)](input_array), None, kind)
+
+
+def special_bessel_j0_out(input, *, out):
+    """special_bessel_j0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_bessel_j0_out, input, out):
+        return call(special_bessel_j0_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_bessel_j0_out, input, out=out)
+    set_array(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_bessel_j1_kernels = kernel_table("special_bessel_j1")
+
+
+def special_bessel_j1(input, *, out=None):
+    """special_bessel_j1(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_bessel_j1, input):
+        return call(special_bessel_j1, input, out=out)
+    if out is not None:
+        return special_bessel_j1_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_bessel_j1, input, out=out)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_bessel_j1_kernels[kind or type(input_array)](input_array), None, kind)
+
+
+def special_bessel_j1_out(input, *, out):
+    """special_bessel_j1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_bessel_j1_out, input, out):
+        return call(special_bessel_j1_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_bessel_j1_out, input, out=out)
+    set_array(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_bessel_y0_kernels = kernel_table("special_bessel_y0")
+
+
+def special_bessel_y0(input, *, out=None):
+    """special_bessel_y0(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_bessel_y0, input):
+        return call(special_bessel_y0, input, out=out)
+    if out is not None:
+        return special_bessel_y0_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_bessel_y0, input, out=out)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_bessel_y0_kernels[kind or type(input_array)](input_array), None, kind)
+
+
+def special_bessel_y0_out(input, *, out):
+    """special_bessel_y0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_bessel_y0_out, input, out):
+        return call(special_bessel_y0_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_bessel_y0_out, input, out=out)
+    set_array(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_bessel_y1_kernels = kernel_table("special_bessel_y1")
+
+
+def special_bessel_y1(input, *, out=None):
+    """special_bessel_y1(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_bessel_y1, input):
+        return call(special_bessel_y1, input, out=out)
+    if out is not None:
+        return special_bessel_y1_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_bessel_y1, input, out=out)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_bessel_y1_kernels[kind or type(input_array)](input_array), None, kind)
+
+
+def special_bessel_y1_out(input, *, out):
+    """special_bessel_y1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_bessel_y1_out, input, out):
+        return call(special_bessel_y1_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_bessel_y1_out, input, out=out)
+    set_array(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_modified_bessel_i0_kernels = kernel_table("special_modified_bessel_i0")
+
+
+def special_modified_bessel_i0(input, *, out=None):
+    """special_modified_bessel_i0(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_modified_bessel_i0, input):
+        return call(special_modified_bessel_i0, input, out=out)
+    if out is not None:
+        return special_modified_bessel_i0_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_modified_bessel_i0, input, out=out)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_modified_bessel_i0_kernels[kind or type(input_array)](input_array), None, kind)
+
+
+def special_modified_bessel_i0_out(input, *, out):
+    """special_modified_bessel_i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_modified_bessel_i0_out, input, out):
+        return call(special_modified_bessel_i0_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_modified_bessel_i0_out, input, out=out)
+    set_array(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_modified_bessel_i1_kernels = kernel_table("special_modified_bessel_i1")
+
+
+def special_modified_bessel_i1(input, *, out=None):
+    """special_modified_bessel_i1(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_modified_bessel_i1, input):
+        return call(special_modified_bessel_i1, input, out=out)
+    if out is not None:
+        return special_modified_bessel_i1_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_modified_bessel_i1, input, out=out)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_modified_bessel_i1_kernels[kind or type(input_array)](input_array), None, kind)
+
+
+def special_modified_bessel_i1_out(input, *, out):
+    """special_modified_bessel_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_modified_bessel_i1_out, input, out):
+        return call(special_modified_bessel_i1_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_modified_bessel_i1_out, input, out=out)
+    set_array(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_modified_bessel_k0_kernels = kernel_table("special_modified_bessel_k0")
+
+
+def special_modified_bessel_k0(input, *, out=None):
+    """special_modified_bessel_k0(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_modified_bessel_k0, input):
+        return call(special_modified_bessel_k0, input, out=out)
+    if out is not None:
+        return special_modified_bessel_k0_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_modified_bessel_k0, input, out=out)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_modified_bessel_k0_kernels[kind or type(input_array)](input_array), None, kind)
+
+
+def special_modified_bessel_k0_out(input, *, out):
+    """special_modified_bessel_k0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_modified_bessel_k0_out, input, out):
+        return call(special_modified_bessel_k0_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_modified_bessel_k0_out, input, out=out)
+    set_array(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_modified_bessel_k1_kernels = kernel_table("special_modified_bessel_k1")
+
+
+def special_modified_bessel_k1(input, *, out=None):
+    """special_modified_bessel_k1(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(special_modified_bessel_k1, input):
+        return call(special_modified_bessel_k1, input, out=out)
+    if out is not None:
+        return special_modified_bessel_k1_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(special_modified_bessel_k1, input, out=out)
+    kind = input._kind or kind_of(input)
+    return wrap(_special_modified_bessel_k1_kernels[kind or type(input_array)](input_array), None, kind)
+
+
+def special_modified_bessel_k1_out(input, *, out):
+    """special_modified_bessel_k1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_modified_bessel_k1_out, input, out):
+        return call(special_modified_bessel_k1_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_modified_bessel_k1_out, input, out=out)
+    set_array(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_scaled_modified_bessel_k0_kernels = kernel_table("special_scaled_modified_bessel_k0")
+
+
+def special_scaled_modified_bessel_k0(x, *, out=None):
+    """special_scaled_modified_bessel_k0(Tensor x) -> Tensor"""
+    if state.interceptors and intercepts(special_scaled_modified_bessel_k0, x):
+        return call(special_scaled_modified_bessel_k0, x, out=out)
+    if out is not None:
+        return special_scaled_modified_bessel_k0_out(x, out=out)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_scaled_modified_bessel_k0, x, out=out)
+    kind = x._kind or kind_of(x)
+    return wrap(_special_scaled_modified_bessel_k0_kernels[kind or type(x_array)](x_array), None, kind)
+
+
+def special_scaled_modified_bessel_k0_out(x, *, out):
+    """special_scaled_modified_bessel_k0.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_scaled_modified_bessel_k0_out, x, out):
+        return call(special_scaled_modified_bessel_k0_out, x, out=out)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_scaled_modified_bessel_k0_out, x, out=out)
+    set_array(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_scaled_modified_bessel_k1_kernels = kernel_table("special_scaled_modified_bessel_k1")
+
+
+def special_scaled_modified_bessel_k1(x, *, out=None):
+    """special_scaled_modified_bessel_k1(Tensor x) -> Tensor"""
+    if state.interceptors and intercepts(special_scaled_modified_bessel_k1, x):
+        return call(special_scaled_modified_bessel_k1, x, out=out)
+    if out is not None:
+        return special_scaled_modified_bessel_k1_out(x, out=out)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_scaled_modified_bessel_k1, x, out=out)
+    kind = x._kind or kind_of(x)
+    return wrap(_special_scaled_modified_bessel_k1_kernels[kind or type(x_array)](x_array), None, kind)
+
+
+def special_scaled_modified_bessel_k1_out(x, *, out):
+    """special_scaled_modified_bessel_k1.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_scaled_modified_bessel_k1_out, x, out):
+        return call(special_scaled_modified_bessel_k1_out, x, out=out)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_scaled_modified_bessel_k1_out, x, out=out)
+    set_array(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_spherical_bessel_j0_kernels = kernel_table("special_spherical_bessel_j0")
+
+
+def special_spherical_bessel_j0(x, *, out=None):
+    """special_spherical_bessel_j0(Tensor x) -> Tensor"""
+    if state.interceptors and intercepts(special_spherical_bessel_j0, x):
+        return call(special_spherical_bessel_j0, x, out=out)
+    if out is not None:
+        return special_spherical_bessel_j0_out(x, out=out)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_spherical_bessel_j0, x, out=out)
+    kind = x._kind or kind_of(x)
+    return wrap(_special_spherical_bessel_j0_kernels[kind or type(x_array)](x_array), None, kind)
+
+
+def special_spherical_bessel_j0_out(x, *, out):
+    """special_spherical_bessel_j0.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_spherical_bessel_j0_out, x, out):
+        return call(special_spherical_bessel_j0_out, x, out=out)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_spherical_bessel_j0_out, x, out=out)
+    set_array(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
+    mark_written(out)
+    return out
 
 
 _special_xlog1py_default_kernels = kernel_table("special_xlog1py")

@@ -758,12 +758,12 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
     )
 
 
-def narrow(input, dim, start, length):
+def narrow_default(input, dim, start, length):
     """narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)"""
-    if state.interceptors and intercepts(narrow, input):
-        return call(narrow, input, dim, start, length)
+    if state.interceptors and intercepts(narrow_default, input):
+        return call(narrow_default, input, dim, start, length)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(narrow, input, dim, start, length)
+        return raise_bad_argument(narrow_default, input, dim, start, length)
     if type(dim) is not int:
         dim = int_of(dim, "narrow", "dim", 2)
     if type(start) is not int:
@@ -771,6 +771,35 @@ def narrow(input, dim, start, length):
     if type(length) is not int:
         length = int_of(length, "narrow", "length", 4)
     return composite.narrow(input, dim, start, length)
+
+
+def narrow_Tensor(input, dim, start, length):
+    """narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)"""
+    if state.interceptors and intercepts(narrow_Tensor, input, start):
+        return call(narrow_Tensor, input, dim, start, length)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(narrow_Tensor, input, dim, start, length)
+    if not isinstance(start, Tensor):
+        return raise_bad_argument(narrow_Tensor, input, dim, start, length)
+    if type(dim) is not int:
+        dim = int_of(dim, "narrow", "dim", 2)
+    if type(length) is not int:
+        length = int_of(length, "narrow", "length", 4)
+    return composite.narrow_tensor(input, dim, start, length)
+
+
+def narrow(input, dim, start, length):
+    """narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)
+    narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
+    """
+    try:
+        if isinstance(start, Tensor):
+            return narrow_Tensor(input, dim, start, length)
+        if is_int(start):
+            return narrow_default(input, dim, start, length)
+    except TypeError as error:
+        raise explained(error, narrow, (narrow_Tensor, narrow_default), (input, dim, start, length), {}) from None
+    return raise_no_overload(narrow, (narrow_Tensor, narrow_default), (input, dim, start, length), {})
 
 
 _split_Tensor_kernels = kernel_table("split.Tensor")
@@ -1239,6 +1268,15 @@ def swapdims_(input, dim0, dim1):
     return composite.swapdims_(input, dim0, dim1)
 
 
+def adjoint(input):
+    """adjoint(Tensor(a) self) -> Tensor(a)"""
+    if state.interceptors and intercepts(adjoint, input):
+        return call(adjoint, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(adjoint, input)
+    return composite.adjoint(input)
+
+
 def moveaxis_intlist(input, source, destination):
     """moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
     if state.interceptors and intercepts(moveaxis_intlist, input):
@@ -1325,25 +1363,50 @@ def tensor_split_indices(input, indices, dim=0):
     return composite.tensor_split_indices(input, indices, dim)
 
 
-def tensor_split(input, sections=..., dim=0, *, indices=..., axis=None):
-    """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
+def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim=0):
+    """tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"""
+    if state.interceptors and intercepts(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections):
+        return call(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
+    if not isinstance(tensor_indices_or_sections, Tensor):
+        return raise_bad_argument(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "tensor_split", "dim", 3)
+    return composite.tensor_split_tensor(input, tensor_indices_or_sections, dim)
+
+
+def tensor_split(input, tensor_indices_or_sections=..., dim=0, *, sections=..., indices=..., axis=None):
+    """tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]
+    tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
     tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
     """
     if axis is not None:
         dim = axis
-    if isinstance(sections, (tuple, list)):
-        indices, sections = sections, ...
+    if is_int(tensor_indices_or_sections):
+        sections, tensor_indices_or_sections = tensor_indices_or_sections, ...
+    if isinstance(tensor_indices_or_sections, (tuple, list)):
+        indices, tensor_indices_or_sections = tensor_indices_or_sections, ...
     try:
+        if tensor_indices_or_sections is not ...:
+            return tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim)
         if sections is not ...:
             return tensor_split_sections(input, sections, dim)
         if indices is not ...:
             return tensor_split_indices(input, indices, dim)
     except TypeError as error:
         raise explained(
-            error, tensor_split, (tensor_split_sections, tensor_split_indices), (input, sections, dim, indices), {}
+            error,
+            tensor_split,
+            (tensor_split_tensor_indices_or_sections, tensor_split_sections, tensor_split_indices),
+            (input, tensor_indices_or_sections, dim, sections, indices),
+            {},
         ) from None
     return raise_no_overload(
-        tensor_split, (tensor_split_sections, tensor_split_indices), (input, sections, dim, indices), {}
+        tensor_split,
+        (tensor_split_tensor_indices_or_sections, tensor_split_sections, tensor_split_indices),
+        (input, tensor_indices_or_sections, dim, sections, indices),
+        {},
     )
 
 
@@ -1930,12 +1993,14 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
     return composite.slice_copy_out(input, dim, start, end, step, out=out)
 
 
-def narrow_copy(input, dim, start, length):
+def narrow_copy(input, dim, start, length, *, out=None):
     """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
     if state.interceptors and intercepts(narrow_copy, input):
-        return call(narrow_copy, input, dim, start, length)
+        return call(narrow_copy, input, dim, start, length, out=out)
+    if out is not None:
+        return narrow_copy_out(input, dim, start, length, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(narrow_copy, input, dim, start, length)
+        return raise_bad_argument(narrow_copy, input, dim, start, length, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "narrow_copy", "dim", 2)
     if type(start) is not int:
@@ -1943,6 +2008,24 @@ def narrow_copy(input, dim, start, length):
     if type(length) is not int:
         length = int_of(length, "narrow_copy", "length", 4)
     return composite.narrow_copy(input, dim, start, length)
+
+
+def narrow_copy_out(input, dim, start, length, *, out):
+    """narrow_copy.out(Tensor self, int dim, SymInt start, SymInt length, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(narrow_copy_out, input, out):
+        return call(narrow_copy_out, input, dim, start, length, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(narrow_copy_out, input, dim, start, length, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(narrow_copy_out, input, dim, start, length, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "narrow_copy", "dim", 2)
+    if type(start) is not int:
+        start = int_of(start, "narrow_copy", "start", 3)
+    if type(length) is not int:
+        length = int_of(length, "narrow_copy", "length", 4)
+    refuse_grad("narrow_copy", input, out)
+    return composite.narrow_copy_out(input, dim, start, length, out=out)
 
 
 def split_copy(input, split_size, dim=0, *, axis=None):

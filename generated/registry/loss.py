@@ -5,6 +5,7 @@
 from mindtorch._generated.forward_ad import loss as forward_ad
 from mindtorch._generated.ops import loss as functions
 from mindtorch._generated.schemas import SCHEMAS
+from mindtorch.autograd.copied_out import CopiedOut
 from mindtorch.backends.cpu import loss as cpu_kernels
 from mindtorch.backends.meta import rules
 
@@ -73,6 +74,26 @@ OPS = (
         functions.binary_cross_entropy_with_logits,
         {"jvp": forward_ad.binary_cross_entropy_with_logits, "differentiable": True},
     ),
+    (
+        SCHEMAS["binary_cross_entropy_with_logits.out"],
+        CopiedOut(functions.binary_cross_entropy_with_logits),
+        {"boxed": True},
+    ),
+    (SCHEMAS["_ctc_loss"], functions._ctc_loss_default, {"differentiable": True, "tags": ("dynamic_output_shape",)}),
+    (SCHEMAS["_ctc_loss.out"], CopiedOut(functions._ctc_loss_default), {"boxed": True}),
+    (
+        SCHEMAS["_ctc_loss.Tensor"],
+        functions._ctc_loss_Tensor,
+        {"differentiable": True, "tags": ("dynamic_output_shape",)},
+    ),
+    (SCHEMAS["_ctc_loss.Tensor_out"], CopiedOut(functions._ctc_loss_Tensor), {"boxed": True}),
+    (SCHEMAS["_ctc_loss_backward"], functions._ctc_loss_backward_default, {"differentiable": True}),
+    (SCHEMAS["_ctc_loss_backward.out"], CopiedOut(functions._ctc_loss_backward_default), {"boxed": True}),
+    (SCHEMAS["_ctc_loss_backward.Tensor"], functions._ctc_loss_backward_Tensor, {"differentiable": True}),
+    (SCHEMAS["ctc_loss.IntList"], functions.ctc_loss_IntList, {"composite": True}),
+    (SCHEMAS["ctc_loss.Tensor"], functions.ctc_loss_Tensor, {"composite": True}),
+    (SCHEMAS["hinge_embedding_loss"], functions.hinge_embedding_loss, {"composite": True}),
+    (SCHEMAS["poisson_nll_loss"], functions.poisson_nll_loss, {"composite": True}),
     (SCHEMAS["kl_div"], functions.kl_div, {"composite": True}),
 )
 
@@ -89,6 +110,10 @@ KERNELS = {
         "binary_cross_entropy": cpu_kernels.binary_cross_entropy,
         "binary_cross_entropy_backward": cpu_kernels.binary_cross_entropy_backward,
         "binary_cross_entropy_with_logits": cpu_kernels.binary_cross_entropy_with_logits,
+        "_ctc_loss": cpu_kernels.ctc_loss,
+        "_ctc_loss.Tensor": cpu_kernels.ctc_loss_tensor,
+        "_ctc_loss_backward": cpu_kernels.ctc_loss_backward,
+        "_ctc_loss_backward.Tensor": cpu_kernels.ctc_loss_backward_tensor,
     },
     "Meta": {
         "nll_loss_forward": rules.nll_loss("first"),
@@ -102,5 +127,9 @@ KERNELS = {
         "binary_cross_entropy": rules.loss("default"),
         "binary_cross_entropy_backward": rules.broadcast("default"),
         "binary_cross_entropy_with_logits": rules.loss_like_target("default"),
+        "_ctc_loss": rules.dynamic("first"),
+        "_ctc_loss.Tensor": rules.dynamic("first"),
+        "_ctc_loss_backward": rules.dynamic("first"),
+        "_ctc_loss_backward.Tensor": rules.dynamic("first"),
     },
 }

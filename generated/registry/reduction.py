@@ -5,6 +5,7 @@
 from mindtorch._generated.forward_ad import reduction as forward_ad
 from mindtorch._generated.ops import reduction as functions
 from mindtorch._generated.schemas import SCHEMAS
+from mindtorch.autograd.copied_out import CopiedOut
 from mindtorch.backends.cpu import reduction as cpu_kernels
 from mindtorch.backends.meta import rules
 
@@ -14,6 +15,7 @@ OPS = (
         functions.sum_default,
         {"jvp": forward_ad.sum_default, "differentiable": True, "tags": ("reduction",)},
     ),
+    (SCHEMAS["sum.out"], CopiedOut(functions.sum_default), {"boxed": True}),
     (
         SCHEMAS["sum.dim_IntList"],
         functions.sum_dim_IntList,
@@ -37,6 +39,7 @@ OPS = (
         functions.prod_default,
         {"jvp": forward_ad.prod_default, "differentiable": True, "tags": ("core", "reduction")},
     ),
+    (SCHEMAS["prod.out"], CopiedOut(functions.prod_default), {"boxed": True}),
     (
         SCHEMAS["prod.dim_int"],
         functions.prod_dim_int,
@@ -86,6 +89,7 @@ OPS = (
         functions.median_default,
         {"jvp": forward_ad.median_default, "differentiable": True, "tags": ("reduction",)},
     ),
+    (SCHEMAS["median.out"], CopiedOut(functions.median_default), {"boxed": True}),
     (
         SCHEMAS["median.dim"],
         functions.median_dim,
@@ -97,6 +101,7 @@ OPS = (
         functions.nanmedian_default,
         {"jvp": forward_ad.nanmedian_default, "differentiable": True, "tags": ("reduction",)},
     ),
+    (SCHEMAS["nanmedian.out"], CopiedOut(functions.nanmedian_default), {"boxed": True}),
     (
         SCHEMAS["nanmedian.dim"],
         functions.nanmedian_dim,
@@ -113,6 +118,12 @@ OPS = (
     (SCHEMAS["kthvalue.values"], functions.kthvalue_out, {"tags": ("reduction",)}),
     (SCHEMAS["histc"], functions.histc, {}),
     (SCHEMAS["histc.out"], functions.histc_out, {}),
+    (SCHEMAS["histogram.bins_tensor"], functions.histogram_bins_tensor, {}),
+    (SCHEMAS["histogram.bins_tensor_out"], functions.histogram_bins_tensor_out, {}),
+    (SCHEMAS["histogram.bin_ct"], functions.histogram_bin_ct, {}),
+    (SCHEMAS["histogram.bin_ct_out"], functions.histogram_bin_ct_out, {}),
+    (SCHEMAS["bincount"], functions.bincount, {"differentiable": True, "tags": ("dynamic_output_shape",)}),
+    (SCHEMAS["bincount.out"], CopiedOut(functions.bincount), {"boxed": True}),
     (SCHEMAS["searchsorted.Tensor"], functions.searchsorted_Tensor, {}),
     (SCHEMAS["searchsorted.Tensor_out"], functions.searchsorted_Tensor_out, {}),
     (SCHEMAS["searchsorted.Scalar"], functions.searchsorted_Scalar, {}),
@@ -209,6 +220,7 @@ OPS = (
     (SCHEMAS["topk"], functions.topk, {"jvp": forward_ad.topk, "differentiable": True, "tags": ("core",)}),
     (SCHEMAS["topk.values"], functions.topk_out, {"tags": ("core",)}),
     (SCHEMAS["argsort.stable"], functions.argsort_stable, {"composite": True}),
+    (SCHEMAS["argsort.stable_out"], functions.argsort_stable_out, {"composite": True}),
     (
         SCHEMAS["linalg_vector_norm"],
         functions.linalg_vector_norm,
@@ -218,7 +230,9 @@ OPS = (
     (SCHEMAS["norm.ScalarOpt_dim"], functions.norm_ScalarOpt_dim, {"composite": True, "tags": ("reduction",)}),
     (SCHEMAS["norm.out"], functions.norm_ScalarOpt_dim_out, {"composite": True, "tags": ("reduction",)}),
     (SCHEMAS["norm.Scalar"], functions.norm_Scalar, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["norm.Scalar_out"], CopiedOut(functions.norm_Scalar), {"boxed": True}),
     (SCHEMAS["norm.ScalarOpt_dtype"], functions.norm_ScalarOpt_dtype, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["norm.ScalarOpt_dtype_out"], CopiedOut(functions.norm_ScalarOpt_dtype), {"boxed": True}),
     (
         SCHEMAS["norm.ScalarOpt_dim_dtype"],
         functions.norm_ScalarOpt_dim_dtype,
@@ -226,8 +240,10 @@ OPS = (
     ),
     (SCHEMAS["norm.dtype_out"], functions.norm_ScalarOpt_dim_dtype_out, {"composite": True, "tags": ("reduction",)}),
     (SCHEMAS["dist"], functions.dist, {"composite": True}),
+    (SCHEMAS["dist.out"], CopiedOut(functions.dist), {"boxed": True}),
     (SCHEMAS["renorm"], functions.renorm, {"composite": True}),
     (SCHEMAS["renorm_"], functions.renorm_, {"composite": True}),
+    (SCHEMAS["renorm.out"], functions.renorm_out, {"composite": True}),
     (SCHEMAS["quantile"], functions.quantile_default, {"composite": True}),
     (SCHEMAS["quantile.out"], functions.quantile_default_out, {"composite": True}),
     (SCHEMAS["quantile.scalar"], functions.quantile_scalar, {"composite": True}),
@@ -243,18 +259,25 @@ OPS = (
         functions.count_nonzero_dim_IntList,
         {"composite": True, "tags": ("reduction",)},
     ),
+    (SCHEMAS["count_nonzero.dim_IntList_out"], CopiedOut(functions.count_nonzero_dim_IntList), {"boxed": True}),
     (SCHEMAS["count_nonzero"], functions.count_nonzero_default, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["count_nonzero.out"], CopiedOut(functions.count_nonzero_default), {"boxed": True}),
     (SCHEMAS["std_mean"], functions.std_mean_default, {"composite": True, "tags": ("reduction",)}),
     (SCHEMAS["std_mean.dim"], functions.std_mean_dim, {"composite": True, "tags": ("reduction",)}),
     (SCHEMAS["std_mean.correction"], functions.std_mean_correction, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["std_mean.correction_out"], CopiedOut(functions.std_mean_correction), {"boxed": True}),
     (SCHEMAS["var_mean"], functions.var_mean_default, {"composite": True, "tags": ("reduction",)}),
     (SCHEMAS["var_mean.dim"], functions.var_mean_dim, {"composite": True, "tags": ("reduction",)}),
     (SCHEMAS["var_mean.correction"], functions.var_mean_correction, {"composite": True, "tags": ("reduction",)}),
+    (SCHEMAS["var_mean.correction_out"], CopiedOut(functions.var_mean_correction), {"boxed": True}),
     (SCHEMAS["nanmean"], functions.nanmean, {"composite": True}),
+    (SCHEMAS["nanmean.out"], functions.nanmean_out, {"composite": True}),
     (SCHEMAS["nansum"], functions.nansum, {"jvp": forward_ad.nansum, "differentiable": True}),
     (SCHEMAS["nansum.out"], functions.nansum_out, {}),
     (SCHEMAS["msort"], functions.msort, {"composite": True}),
+    (SCHEMAS["msort.out"], functions.msort_out, {"composite": True}),
     (SCHEMAS["diff"], functions.diff, {"composite": True}),
+    (SCHEMAS["diff.out"], functions.diff_out, {"composite": True}),
     (SCHEMAS["trapezoid.dx"], functions.trapezoid_dx, {"composite": True}),
     (SCHEMAS["trapezoid.x"], functions.trapezoid_x, {"composite": True}),
     (SCHEMAS["cumulative_trapezoid.x"], functions.cumulative_trapezoid_x, {"composite": True}),
@@ -293,6 +316,9 @@ KERNELS = {
         "mode": cpu_kernels.mode,
         "kthvalue": cpu_kernels.kthvalue,
         "histc": cpu_kernels.histc,
+        "histogram.bins_tensor": cpu_kernels.histogram_edges,
+        "histogram.bin_ct": cpu_kernels.histogram_count,
+        "bincount": cpu_kernels.bincount,
         "searchsorted.Tensor": cpu_kernels.searchsorted,
         "searchsorted.Scalar": cpu_kernels.searchsorted_number,
         "bucketize.Tensor": cpu_kernels.bucketize,
@@ -342,6 +368,9 @@ KERNELS = {
         "mode": rules.rank("first_index"),
         "kthvalue": rules.kthvalue("first_index"),
         "histc": rules.histc("first"),
+        "histogram.bins_tensor": rules.histogram("first"),
+        "histogram.bin_ct": rules.histogram("first"),
+        "bincount": rules.dynamic(None),
         "searchsorted.Tensor": rules.searchsorted("first"),
         "searchsorted.Scalar": rules.searchsorted("first"),
         "bucketize.Tensor": rules.bucketize("first"),

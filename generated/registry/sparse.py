@@ -4,6 +4,7 @@
 
 from mindtorch._generated.ops import sparse as functions
 from mindtorch._generated.schemas import SCHEMAS
+from mindtorch.autograd.copied_out import CopiedOut
 from mindtorch.backends.cpu import sparse as cpu_kernels
 from mindtorch.backends.sparsecpu import sparse as sparsecpu_kernels
 
@@ -13,16 +14,25 @@ OPS = (
         functions._sparse_coo_tensor_with_dims_and_tensors,
         {"differentiable": True},
     ),
+    (
+        SCHEMAS["_sparse_coo_tensor_with_dims_and_tensors.out"],
+        CopiedOut(functions._sparse_coo_tensor_with_dims_and_tensors),
+        {"boxed": True},
+    ),
     (SCHEMAS["_sparse_coo_tensor_unsafe"], functions._sparse_coo_tensor_unsafe, {"composite": True}),
     (SCHEMAS["sparse_coo_tensor.indices"], functions.sparse_coo_tensor_indices, {"composite": True}),
     (SCHEMAS["sparse_coo_tensor.indices_size"], functions.sparse_coo_tensor_indices_size, {"composite": True}),
     (SCHEMAS["_to_sparse.sparse_dim"], functions._to_sparse_sparse_dim, {"differentiable": True}),
+    (SCHEMAS["_to_sparse.sparse_dim_out"], CopiedOut(functions._to_sparse_sparse_dim), {"boxed": True}),
     (SCHEMAS["_to_sparse"], functions._to_sparse_default, {"differentiable": True}),
+    (SCHEMAS["_to_sparse.out"], CopiedOut(functions._to_sparse_default), {"boxed": True}),
     (SCHEMAS["to_sparse.sparse_dim"], functions.to_sparse_sparse_dim, {"composite": True}),
     (SCHEMAS["to_sparse"], functions.to_sparse_default, {"composite": True}),
     (SCHEMAS["_to_dense"], functions._to_dense, {"differentiable": True}),
+    (SCHEMAS["_to_dense.out"], CopiedOut(functions._to_dense), {"boxed": True}),
     (SCHEMAS["to_dense"], functions.to_dense, {"composite": True}),
     (SCHEMAS["_coalesce"], functions._coalesce, {"differentiable": True}),
+    (SCHEMAS["_coalesce.out"], CopiedOut(functions._coalesce), {"boxed": True}),
     (SCHEMAS["coalesce"], functions.coalesce, {"composite": True}),
     (SCHEMAS["_indices"], functions._indices, {}),
     (SCHEMAS["_values"], functions._values, {"differentiable": True}),
@@ -34,7 +44,9 @@ OPS = (
     (SCHEMAS["dense_dim"], functions.dense_dim, {}),
     (SCHEMAS["_sparse_mm"], functions._sparse_mm, {"composite": True}),
     (SCHEMAS["_sparse_addmm"], functions._sparse_addmm, {"composite": True}),
+    (SCHEMAS["_sparse_addmm.out"], CopiedOut(functions._sparse_addmm), {"boxed": True}),
     (SCHEMAS["sparse_mask"], functions.sparse_mask, {}),
+    (SCHEMAS["sparse_mask.out"], CopiedOut(functions.sparse_mask), {"boxed": True}),
 )
 
 KERNELS = {

@@ -5,6 +5,7 @@
 from mindtorch._generated.forward_ad import view as forward_ad
 from mindtorch._generated.ops import view as functions
 from mindtorch._generated.schemas import SCHEMAS
+from mindtorch.autograd.copied_out import CopiedOut
 from mindtorch.backends.cpu import view as cpu_kernels
 from mindtorch.backends.meta import rules
 
@@ -100,7 +101,8 @@ OPS = (
         functions.slice,
         {"jvp": forward_ad.slice, "view": "single", "differentiable": True, "tags": ("core",)},
     ),
-    (SCHEMAS["narrow"], functions.narrow, {"composite": True}),
+    (SCHEMAS["narrow"], functions.narrow_default, {"composite": True}),
+    (SCHEMAS["narrow.Tensor"], functions.narrow_Tensor, {"composite": True}),
     (
         SCHEMAS["split.Tensor"],
         functions.split_Tensor,
@@ -145,17 +147,24 @@ OPS = (
     (SCHEMAS["real"], functions.real, {"composite": True}),
     (SCHEMAS["imag"], functions.imag, {"composite": True}),
     (SCHEMAS["_unsafe_view"], functions._unsafe_view, {"jvp": forward_ad._unsafe_view, "differentiable": True}),
+    (SCHEMAS["_unsafe_view.out"], CopiedOut(functions._unsafe_view), {"boxed": True}),
     (SCHEMAS["contiguous"], functions.contiguous, {"composite": True}),
     (SCHEMAS["swapaxes"], functions.swapaxes, {"composite": True}),
     (SCHEMAS["swapaxes_"], functions.swapaxes_, {"composite": True}),
     (SCHEMAS["swapdims"], functions.swapdims, {"composite": True}),
     (SCHEMAS["swapdims_"], functions.swapdims_, {"composite": True}),
+    (SCHEMAS["adjoint"], functions.adjoint, {"composite": True}),
     (SCHEMAS["moveaxis.intlist"], functions.moveaxis_intlist, {"composite": True}),
     (SCHEMAS["moveaxis.int"], functions.moveaxis_int, {"composite": True}),
     (SCHEMAS["ravel"], functions.ravel, {"composite": True}),
     (SCHEMAS["reshape_as"], functions.reshape_as, {"composite": True}),
     (SCHEMAS["tensor_split.sections"], functions.tensor_split_sections, {"composite": True}),
     (SCHEMAS["tensor_split.indices"], functions.tensor_split_indices, {"composite": True}),
+    (
+        SCHEMAS["tensor_split.tensor_indices_or_sections"],
+        functions.tensor_split_tensor_indices_or_sections,
+        {"composite": True},
+    ),
     (SCHEMAS["hsplit.int"], functions.hsplit_int, {"composite": True}),
     (SCHEMAS["hsplit.array"], functions.hsplit_array, {"composite": True}),
     (SCHEMAS["vsplit.int"], functions.vsplit_int, {"composite": True}),
@@ -191,6 +200,7 @@ OPS = (
     (SCHEMAS["slice_copy.Tensor"], functions.slice_copy, {"composite": True}),
     (SCHEMAS["slice_copy.Tensor_out"], functions.slice_copy_out, {"composite": True}),
     (SCHEMAS["narrow_copy"], functions.narrow_copy, {"composite": True}),
+    (SCHEMAS["narrow_copy.out"], functions.narrow_copy_out, {"composite": True}),
     (SCHEMAS["split_copy.Tensor"], functions.split_copy, {"composite": True}),
     (SCHEMAS["split_with_sizes_copy"], functions.split_with_sizes_copy, {"composite": True}),
     (SCHEMAS["unbind_copy.int"], functions.unbind_copy, {"composite": True}),
@@ -205,6 +215,7 @@ OPS = (
     (SCHEMAS["view_as_complex_copy"], functions.view_as_complex_copy, {"composite": True}),
     (SCHEMAS["view_as_complex_copy.out"], functions.view_as_complex_copy_out, {"composite": True}),
     (SCHEMAS["select_scatter"], functions.select_scatter, {"jvp": forward_ad.select_scatter, "differentiable": True}),
+    (SCHEMAS["select_scatter.out"], CopiedOut(functions.select_scatter), {"boxed": True}),
     (SCHEMAS["slice_scatter"], functions.slice_scatter, {"jvp": forward_ad.slice_scatter, "differentiable": True}),
     (SCHEMAS["slice_scatter.out"], functions.slice_scatter_out, {}),
     (
@@ -212,11 +223,13 @@ OPS = (
         functions.diagonal_scatter,
         {"jvp": forward_ad.diagonal_scatter, "differentiable": True},
     ),
+    (SCHEMAS["diagonal_scatter.out"], CopiedOut(functions.diagonal_scatter), {"boxed": True}),
     (
         SCHEMAS["as_strided_scatter"],
         functions.as_strided_scatter,
         {"jvp": forward_ad.as_strided_scatter, "differentiable": True},
     ),
+    (SCHEMAS["as_strided_scatter.out"], CopiedOut(functions.as_strided_scatter), {"boxed": True}),
     (SCHEMAS["_add_batch_dim"], functions._add_batch_dim, {"jvp": forward_ad._add_batch_dim, "differentiable": True}),
     (
         SCHEMAS["_spread_over_level"],

@@ -8,7 +8,6 @@ recorded (grad mode on). The contract is not enforced beyond that: a gradient th
 """
 
 import threading
-import warnings
 from sys import getrefcount
 from typing import Any
 from weakref import ref
@@ -21,6 +20,7 @@ from mindtorch.autograd.node_base import NodeBase
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, alias_of, autograd_meta, edge_to, set_output, wrap
+from mindtorch.warning import warn
 
 _LAST = (1 << 64) - 1  # leaves run as soon as they can: a higher number than any other node
 _thread = state.thread
@@ -98,7 +98,7 @@ class AccumulateGrad(NodeBase):
                     if meta.grad._array.strides != variable._array.strides:
                         _warn_of_layout(meta.grad, variable)
                     meta.grad = add_gradient(meta.grad, gradients.pop())
-        elif gradients[0] is not None and variable.grad_fn is not None:
+        elif gradients[0] is not None and meta.base is None and variable.grad_fn is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if meta.post_accumulate_hooks:
             run_post_accumulate_hooks(meta.post_accumulate_hooks.values(), variable)
@@ -113,10 +113,17 @@ def first_gradient(variable: Tensor, gradients: list) -> Tensor:
             return torch_dispatch.ask_op("detach", grad)
         steal = False
     if steal:
-        return grad if grad._meta is None and grad._edge is None else alias_of(grad)
+        return grad if grad._meta is None and grad._edge is None else _detached(grad)
     if grad.is_sparse:
         return grad if _thread.grad_enabled else alias_of(grad.clone())
     return clone_obey_contract(grad, variable)
+
+
+def _detached(grad: Tensor) -> Tensor:
+    alias = alias_of(grad)
+    if grad.is_inference():
+        autograd_meta(alias).inference = True
+    return alias
 
 
 def _is_all_of_its_memory(tensor: Tensor) -> bool:
@@ -170,12 +177,11 @@ def _warn_of_layout(grad: Tensor, variable: Tensor) -> None:
     if obeys_layout_contract(grad, variable):
         return
     _has_warned = True
-    warnings.warn(
+    warn(
         "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance.\n"
         f"grad.sizes() = {list(grad.shape)}, strides() = {list(grad.stride())}\n"
         f"param.sizes() = {list(variable.shape)}, strides() = {list(variable.stride())}",
         UserWarning,
-        stacklevel=2,
     )
 
 

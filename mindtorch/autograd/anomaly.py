@@ -1,11 +1,11 @@
 """Anomaly mode: finds the op whose gradient fails or is not a number, and shows where its forward call was made."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import state
 from mindtorch.dispatch.anomaly import evaluating
+from mindtorch.warning import warn
 
 _ENABLED = (
     "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
@@ -19,7 +19,7 @@ class detect_anomaly:
     def __init__(self, check_nan: bool = True) -> None:
         self.previous = state.anomaly_enabled, state.anomaly_check_nan
         self.check_nan = check_nan
-        warnings.warn(_ENABLED, UserWarning, stacklevel=2)
+        warn(_ENABLED, UserWarning)
 
     def __enter__(self) -> None:
         self.previous = state.anomaly_enabled, state.anomaly_check_nan
@@ -97,4 +97,4 @@ def _warn(node: Any, heading: str) -> None:
         )
     else:
         message = heading + "".join(stack)
-    warnings.warn(message, UserWarning, stacklevel=3)
+    warn(message, UserWarning)

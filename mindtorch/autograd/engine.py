@@ -1,10 +1,10 @@
 """`backward` and `grad`: what a user calls to run the engine."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mindtorch import errors, state
+from mindtorch.autograd.accumulate_grad import AccumulateGrad
 from mindtorch.autograd.execution import run_backward
 from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.node_base import NodeBase
@@ -14,6 +14,7 @@ from mindtorch.lazy import lazy
 from mindtorch.memory_format import preserve_format
 from mindtorch.size import size_of
 from mindtorch.tensor import Tensor, edge_to
+from mindtorch.warning import warn
 
 _func = lazy("mindtorch.func")
 _thread = state.thread
@@ -56,7 +57,7 @@ def backward(
     grads = _starting_gradients(outputs, _gradients_for(outputs, grad_tensors, Tensor))
     edges = _edges_of_outputs(outputs)
     if create_graph:
-        warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=2)
+        warn(_CYCLE_WARNING, UserWarning)
     keep_graph = create_graph if retain_graph is None else retain_graph
     run_backward(edges, grads, keep_graph, create_graph, None if targets is None else _edges_of_leaves(targets))
 
@@ -82,11 +83,10 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     if not only_inputs:
-        warnings.warn(
+        warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
             "other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
-            stacklevel=2,
         )
     sources = _sequence_of_inputs(inputs, "grad")
     outputs = _as_tuple(outputs)
@@ -190,7 +190,7 @@ def _gradients_for(outputs: tuple, grads: Any, single: Any) -> tuple:
 
 
 def _deprecated_gradients(grad_tensors: Any, grad_variables: Any) -> Any:
-    warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+    warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
     if grad_tensors is not None:
         raise RuntimeError(
             "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
@@ -203,7 +203,7 @@ def _edges_of_outputs(outputs: Iterable[Any]) -> list[Any]:
     edges = []
     for index, output in enumerate(outputs):
         edge = edge_to(output.node, output.output_nr) if isinstance(output, GradientEdge) else edge_of(output)
-        if edge is None:
+        if edge is None or _leads_nowhere(edge):
             raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
         edges.append(edge)
     return edges
@@ -221,7 +221,12 @@ def _edge_of_input(value: Any) -> Any:
     edge = edge_of(value)
     if edge is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return edge
+    return edge_to(AccumulateGrad(value)) if _leads_nowhere(edge) else edge  # a new node, to which nothing leads
+
+
+def _leads_nowhere(edge: tuple) -> bool:
+    """Whether it is the edge of a view that only requires grad because its base does: it was made without grad mode."""
+    return edge[0].accumulates and not edge[0].meta.requires_grad
 
 
 def _edges_of_leaves(inputs: Iterable[Any]) -> list[Any]:

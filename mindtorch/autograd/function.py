@@ -1,7 +1,6 @@
 """`Function`: ops whose forward and backward are written in Python by the user."""
 
 import inspect
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from mindtorch.dispatch import anomaly, ops
 from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 _thread = state.thread
 
@@ -65,11 +65,10 @@ class FunctionCtx:
         self._materialize = value
 
     def mark_shared_storage(self, *pairs: Any) -> None:
-        warnings.warn(
+        warn(
             "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
             "calls to `set_()` are not tracked",
             FutureWarning,
-            stacklevel=2,
         )
 
 
@@ -107,7 +106,7 @@ class BackwardFunction(FunctionCtx, NodeBase):
 
     @property
     def saved_variables(self) -> tuple:
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
     @property
@@ -152,12 +151,11 @@ class Function(metaclass=FunctionMeta):
     _backward_cls: type[BackwardFunction]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
+        warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
             "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
             "version of PyTorch.",
             DeprecationWarning,
-            stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -214,7 +212,7 @@ class Function(metaclass=FunctionMeta):
         ctx = cls._backward_cls(edges)
         ctx.kept = ()
         ctx._takes_tensor = tuple(isinstance(value, Tensor) for value in args)
-        ctx.needs_input_grad = tuple(isinstance(value, Tensor) and value.requires_grad for value in args)
+        ctx.needs_input_grad = tuple(isinstance(value, Tensor) and edge_of(value) is not None for value in args)
         recorded = _thread.grad_enabled and any(edges)
         output = _run_forward(cls, ctx, args)
         outputs = output if isinstance(output, tuple) else (output,)

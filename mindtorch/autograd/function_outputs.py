@@ -1,12 +1,12 @@
 """What the tensors that a custom Function returns become in the graph."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, check_inplace, rebase, set_history
+from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, check_inplace, edge_of, rebase, set_history
 from mindtorch.autograd_meta import MULTI_OUTPUT
 from mindtorch.tensor import Tensor, alias_of, set_outputs, share_version, view_of
+from mindtorch.warning import warn
 
 
 def connect_outputs(ctx: Any, node: Any, inputs: Sequence[Tensor], outputs: Sequence[Any]) -> tuple:
@@ -62,7 +62,7 @@ def _rewritten(node: Any, output: Tensor, position: int, count: int, is_input: b
     if output.requires_grad and (output._meta.edge is None if output._is_view() else output.is_leaf):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
-        warnings.warn(_NOT_AN_INPUT, UserWarning, stacklevel=2)
+        warn(_NOT_AN_INPUT, UserWarning)
     if output._is_view() and count > 1:
         raise RuntimeError(_VIEW_AMONG_OUTPUTS)
     check_inplace(output)
@@ -72,7 +72,7 @@ def _rewritten(node: Any, output: Tensor, position: int, count: int, is_input: b
 
 def _unconnected(output: Tensor, is_input: bool, is_written: bool) -> Tensor:
     """An output without gradient. An input is returned as something else, so that its own flags stay as they are."""
-    if not output.requires_grad:
+    if edge_of(output) is None:
         return _view_of_itself(output) if is_input and not is_written else output
     if is_input:
         alias = alias_of(output)

@@ -24,6 +24,7 @@ from mindtorch.autograd.functional_checks import (
     vector_for,
 )
 from mindtorch.autograd.grad_mode import enable_grad, set_grad_enabled
+from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.unit_vectors import unit_vectors
 from mindtorch.dispatch import ops
 from mindtorch.lazy import lazy
@@ -148,7 +149,7 @@ def _jacobians_at_once(outputs: tuple, inputs: tuple, create_graph: bool, strict
             "Please either set `strict=False` or `vectorize=False`."
         )
     (basis,) = unit_vectors(outputs)
-    used = [(output, part) for output, part in zip(outputs, basis, strict=True) if output.requires_grad]
+    used = [(output, part) for output, part in zip(outputs, basis, strict=True) if edge_of(output) is not None]
     found: Sequence[Any] = [None] * len(inputs)
     if used:
         given, weights = zip(*used, strict=True)
@@ -197,7 +198,7 @@ def _checked_row(i: int, j: int, row: Any, source: Tensor, create_graph: bool, s
                 "mode."
             )
         return ops.zeros_like(source)
-    if strict and create_graph and not row.requires_grad:
+    if strict and create_graph and edge_of(row) is None:
         raise RuntimeError(
             f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict "
             "mode when create_graph=True."

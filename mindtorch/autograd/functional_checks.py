@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch.autograd.engine import grad
+from mindtorch.autograd.history import edge_of
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
 
@@ -31,7 +32,7 @@ def prepared(inputs: tuple, create_graph: bool) -> tuple:
     """The inputs to differentiate with respect to: connected to the caller's graph if that is wanted, else new
     leaves."""
     return tuple(
-        value.view_as(value) if create_graph and value.requires_grad else value.detach().requires_grad_()
+        value.view_as(value) if create_graph and edge_of(value) is not None else value.detach().requires_grad_()
         for value in inputs
     )
 
@@ -58,7 +59,7 @@ def vector_for(v: Any, like: tuple, is_tuple: bool, function: str, when_missing:
             raise RuntimeError(when_missing)
         return (ops.ones_like(like[0]),)
     v = tuple(
-        value.detach() if not value.requires_grad else value.view_as(value) for value in as_tuple(v, "v", function)[1]
+        value.detach() if edge_of(value) is None else value.view_as(value) for value in as_tuple(v, "v", function)[1]
     )
     if len(v) != len(like):
         if is_tuple:
@@ -77,7 +78,7 @@ def grad_of(
     """`grad` that leaves out outputs without a graph, and those that are None."""
     grads = (None,) * len(outputs) if grads is None else grads
     pairs = zip(outputs, grads, strict=True)
-    used = [(output, weight) for output, weight in pairs if output is not None and output.requires_grad]
+    used = [(output, weight) for output, weight in pairs if output is not None and edge_of(output) is not None]
     if not used:
         return (None,) * len(inputs)
     outputs, grads = zip(*used, strict=True)
@@ -154,7 +155,7 @@ def filled(grads: Sequence[Any], like: Sequence[Tensor], strict: bool, create_gr
     for i, value in enumerate(grads):
         if strict and value is None:
             raise RuntimeError(_INDEPENDENT[step].format(i))
-        if strict and create_graph and not value.requires_grad:
+        if strict and create_graph and edge_of(value) is None:
             what = "hessian" if "double" in step else "jacobian"
             raise RuntimeError(
                 f"The {what} of the user-provided function is independent of input {i}. This is not allowed in strict "
@@ -168,5 +169,5 @@ def check_requires_grad(values: Sequence[Tensor], what: str, strict: bool) -> No
         for i, value in enumerate(values):
             if value is None:
                 raise RuntimeError(_INDEPENDENT["back"].format(i))
-            if not value.requires_grad:
+            if edge_of(value) is None:
                 raise RuntimeError(_UNRECORDED[what].format(i))

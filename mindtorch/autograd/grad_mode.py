@@ -2,11 +2,11 @@
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from mindtorch import errors, state
+from mindtorch.warning import warn
 
 _thread = state.thread
 F = TypeVar("F", bound=Callable)
@@ -24,7 +24,7 @@ class ModeContext:
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
-            warnings.warn(_DECORATED_CLASS, FutureWarning, stacklevel=2)
+            warn(_DECORATED_CLASS, FutureWarning)
         if inspect.isgeneratorfunction(function):
             return _decorate_generator(self._again, function)
         again = self._again

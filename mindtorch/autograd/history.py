@@ -90,12 +90,14 @@ def _follow_base(view: Tensor, meta: ViewMeta) -> None:
         return
     _check_writable(meta, "its base or another view of its base has been")
     old = meta.edge
-    grad_enabled = _thread.grad_enabled
+    grad_enabled, inference = _thread.grad_enabled, _thread.inference
     state.set_grad_enabled(True)
+    _thread.inference = False
     try:
         meta.edge = _edge_on_base(view, meta.base)
     finally:
         state.set_grad_enabled(grad_enabled)
+        _thread.inference = inference
     meta.version = version
     move_hooks(meta, old, meta.edge)
 

@@ -21,6 +21,7 @@ class Node(NodeBase):
     __slots__ = ()  # in a subclass: the names of numbers, shapes and the like, which are kept as they are
 
     saved: tuple[str, ...] = ()  # the names of the saved tensors
+    keepers: tuple[int, ...] = ()  # the edges for which they are saved, if there are others, for which none is needed
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -39,7 +40,7 @@ class Node(NodeBase):
         """The saved tensors, as the formulas get them; a list for a list of tensors."""
         kept = self.kept
         if kept is None:
-            raise second_backward()
+            return self._nothing_saved()
         for held in kept:
             if type(held) is Tensor:
                 counter = held._version_counter
@@ -48,6 +49,12 @@ class Node(NodeBase):
             elif held is not None and type(held) is not float:
                 return self._unpack_one_by_one()
         return kept
+
+    def _nothing_saved(self) -> tuple:
+        """After the node was used: an error, unless no edge needed anything, so that nothing could be freed."""
+        if not self.keepers or any([self.next_edges[place] is not None for place in self.keepers]):
+            raise second_backward()
+        return (None,) * len(self.saved)
 
     def _unpack_one_by_one(self) -> tuple:
         return tuple([_unpacked(held, self) for held in self.kept])

@@ -36,7 +36,7 @@ def once_differentiable(function: Callable) -> Callable:
             outputs = function(ctx, *args)
         finally:
             state.set_grad_enabled(grad_enabled)
-        if not grad_enabled or not any(isinstance(arg, Tensor) and arg.requires_grad for arg in args):
+        if not grad_enabled or not any(isinstance(arg, Tensor) and edge_of(arg) is not None for arg in args):
             return outputs
         return tuple(map(_guarded, outputs if isinstance(outputs, tuple) else (outputs,)))
 

@@ -6,6 +6,8 @@ from typing import Any
 from mindtorch import errors, state
 from mindtorch.autograd.history import mark_written, set_array
 from mindtorch.iterator import check_result_dtype, needs_resize
+from mindtorch.memory_format import contiguous_format
+from mindtorch.promotion import can_cast
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -22,6 +24,16 @@ def write_out(out: Any, result: Any) -> Any:
     for target, source in zip(_listed(out), _listed(result), strict=True):
         _write(target, source)
     return out
+
+
+def write_castable(op: str, name: str, out: Any, result: Any) -> Any:
+    """As `write_out`, in the order of rows, for ops that say so when `out`, which they call `name`, cannot hold it."""
+    if not can_cast(result.dtype, out.dtype):
+        kind, given = result.dtype.storage_name, out.dtype.storage_name
+        raise RuntimeError(
+            f"{op}: Expected {name} to be safely castable from {kind} dtype, but got {name} with dtype {given}"
+        )
+    return write_out(out, result.clone(memory_format=contiguous_format))
 
 
 def _listed(tensors: Any) -> Sequence[Any]:

@@ -44,6 +44,8 @@ def save(tensor: Any) -> Any:
         version = 0
     else:
         version = counter[0]
+        if tensor._meta is not None and tensor._meta.inference:
+            raise _inference_saved()
     return tensor if not version and type(tensor) is Tensor else (tensor, version)
 
 

@@ -1,6 +1,5 @@
 """The methods and properties of Tensor that are about autograd."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
@@ -16,6 +15,7 @@ from mindtorch.dispatch.captures import depths_of
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, extend_tensor
+from mindtorch.warning import warn
 
 _thread = state.thread
 
@@ -26,6 +26,8 @@ class FlagMethods:
 
     @property
     def requires_grad(self: Any) -> bool:
+        if type(self._array) is BatchedArray and _is_sample(self):
+            return False
         if self._edge:
             return True
         meta = self._meta
@@ -58,11 +60,15 @@ class FlagMethods:
 
     @property
     def grad_fn(self: Any) -> Any:
+        if type(self._array) is BatchedArray and _is_sample(self):
+            return None
         edge = self._edge or edge_of(self)
         return None if edge is None or edge[0].begins else edge[0]
 
     @property
     def is_leaf(self: Any) -> bool:
+        if type(self._array) is BatchedArray and _is_sample(self):
+            return True
         edge = self._edge or edge_of(self)
         return edge is None or edge[0].begins
 
@@ -84,17 +90,22 @@ class FlagMethods:
             if meta.base is not None:
                 raise RuntimeError(_DETACHED_VIEW)
             meta.requires_grad = False
-            meta.hooks = meta.retains_grad = None
+            meta.hooks = None
         self._edge = None
         return self
 
 
+def _is_sample(tensor: Tensor) -> bool:
+    """Whether `vmap` is the innermost transform around a tensor: its history is that of all samples, and not shown."""
+    depths = depths_of(tensor)
+    return not depths or depths[0] < tensor._array.level.depth
+
+
 def _set_requires_grad(tensor: Tensor, value: bool) -> None:
     edge = edge_of(tensor)
-    if edge is not None and not edge[0].accumulates:
-        if not value:
-            raise errors.only_leaf_flag(value)
-        return
+    is_inner = edge is not None and not edge[0].accumulates
+    if is_inner and not value:
+        raise errors.only_leaf_flag(value)
     if not value:
         if tensor._meta is not None:
             tensor._meta.requires_grad = False
@@ -102,6 +113,8 @@ def _set_requires_grad(tensor: Tensor, value: bool) -> None:
         return
     if not _is_differentiable(tensor.dtype):
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    if is_inner:
+        return
     if tensor.is_inference():
         if not _thread.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
@@ -133,7 +146,7 @@ class GradMethods:
         meta = self._meta
         grad = None if meta is None else meta.grad
         if grad is None and self._edge is not None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(_NON_LEAF_GRAD, UserWarning, stacklevel=2)
+            warn(_NON_LEAF_GRAD, UserWarning)
         return grad
 
     @grad.setter
@@ -164,6 +177,8 @@ class GradMethods:
         alias = alias_of(self)
         if self.is_inference():
             autograd_meta(alias).inference = True
+            if not _thread.inference:
+                alias._version_counter = [0]  # outside of inference mode every new tensor has one, and may be written
         return alias
 
     @data.setter
@@ -181,6 +196,8 @@ class GradMethods:
         if self.requires_grad and not _is_differentiable(value.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         set_array(self, value._array)
+        if self.is_inference() != value.is_inference():
+            autograd_meta(self).inference = value.is_inference()
 
     @data.deleter
     def data(self) -> None:
@@ -273,11 +290,11 @@ class HookMethods:
 
     def retain_grad(self: Any) -> None:
         """Store the gradient in `.grad` although the tensor is no leaf."""
+        edge = edge_of(self)
+        if edge is None or (_thread.transforms and not self.requires_grad):
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if _thread.transforms:
             raise errors.inside_transform("retain_grad()")
-        edge = edge_of(self)
-        if edge is None:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         node, output_nr, *_ = edge
         meta = autograd_meta(self)
         if not node.accumulates and not meta.retains_grad:

@@ -1,12 +1,12 @@
 """`Variable`: what a tensor with a gradient was in old programs. Now it is another name of the tensor."""
 
-import warnings
 from typing import Any
 
 from mindtorch import errors
 from mindtorch.autograd.tensor_methods import ExecutionEngine
 from mindtorch.creation import tensor
 from mindtorch.tensor import Tensor, alias_of, autograd_meta
+from mindtorch.warning import warn
 
 
 class VariableMeta(type):
@@ -26,7 +26,7 @@ class Variable(metaclass=VariableMeta):
     ) -> Any:
         if volatile:
             message = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warn(message, UserWarning)
         if not (data is None or isinstance(data, Tensor)):
             raise TypeError(f"Variable data has to be a tensor, but got {errors.type_name(data)}")
         variable: Any = tensor([]) if data is None else alias_of(data)

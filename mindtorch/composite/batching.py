@@ -4,15 +4,15 @@ What random ops do inside `vmap` is told by the innermost call that is running: 
 "same" all samples get the same numbers, with "different" one draw makes the numbers of all.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from mindtorch import geometry, state
-from mindtorch.backends.batched.errors import dynamic_shape
+from mindtorch.backends.batched import errors
 from mindtorch.batched_array import Level
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, register_rule, tensors_in
+from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, one_by_one, register_rule, tensors_in
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -89,18 +89,77 @@ def _one_hot(function: Callable, args: tuple, kwargs: dict) -> Any:
     return input.new_zeros((*input.shape, num_classes)).scatter(-1, input.unsqueeze(-1), 1)
 
 
-def _find_true(function: Callable, args: tuple, kwargs: dict) -> Any:
-    """`where(condition)`, whose result has another size for each sample."""
-    if levels_of_tensor(args[0]):
-        raise dynamic_shape("where")
-    return NotImplemented
+def _any_batched(values: Iterable[Any]) -> bool:
+    return any(levels_of_tensor(tensor) for tensor in tensors_in(values))
 
+
+def _nonzero_static(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """How many places there are differs from sample to sample; the size of the result does not."""
+    return _one_by_one(function, args, kwargs) if _any_batched(args) else NotImplemented
+
+
+def _ctc_loss(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """The kernel takes lengths as numbers: if they are batched, it is called with those of one sample at a time."""
+    lengths = args[2:4]
+    return _one_by_one(function, args, kwargs) if _any_batched(lengths) else NotImplemented
+
+
+def _one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
+    return one_by_one(function.op.name, function, *args, **kwargs)  # type: ignore[attr-defined]
+
+
+def _refusal(error: Callable[[str], Exception]) -> Callable:
+    def rule(function: Callable, args: tuple, kwargs: dict) -> Any:
+        if _any_batched((*args, *kwargs.values())):
+            raise error(function.op.name)  # type: ignore[attr-defined]
+        return NotImplemented
+
+    return rule
+
+
+# Ops whose results have places or sizes that a tensor tells: torch refuses them whichever of their tensors are batched.
+REFUSED = {
+    "where": errors.dynamic_shape,
+    "narrow.Tensor": errors.no_view,
+    "tensor_split.tensor_indices_or_sections": errors.no_fallback,
+}
 
 register_rule(("one_hot",), _one_hot)
-register_rule(("where",), _find_true)
+register_rule(("nonzero_static",), _nonzero_static)
+register_rule(("ctc_loss.Tensor",), _ctc_loss)
+for _op, _error in REFUSED.items():
+    register_rule((_op,), _refusal(_error))
 
 
 # -------------------- copies that are written to --------------------
+
+
+def _index_copy(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """A copy to places that may differ from sample to sample; `scatter` refuses those that are not there."""
+    if not _any_batched(args):
+        return NotImplemented
+    if kwargs["out"] is not None:
+        raise errors.no_out_variant("index_copy")
+    target, *places_and_values = _as_scatter(*args)
+    return target.scatter(*places_and_values).view(args[0].shape)
+
+
+def _index_copy_(function: Callable, args: tuple, kwargs: dict) -> Any:
+    if not _any_batched(args):
+        return NotImplemented
+    target, *places_and_values = _as_scatter(*args)
+    target.scatter_(*places_and_values)
+    return args[0]
+
+
+def _as_scatter(input: Tensor, dim: int, index: Tensor, source: Tensor) -> tuple[Tensor, int, Tensor, Tensor]:
+    """The arguments of `scatter` that say what those of `index_copy` do."""
+    wrapped = geometry.wrap_dim(dim, input.ndim)
+    target = input if input.ndim else input.view((1,))
+    shape, ones = list(target.shape), [1] * target.ndim
+    shape[wrapped] = ones[wrapped] = index.numel()
+    places = index.reshape(tuple(ones)).expand(tuple(shape))
+    return target, wrapped, places, source if source.ndim else source.reshape((1,))
 
 
 def _first_with_all_samples(function: Callable, args: tuple, kwargs: dict) -> Any:
@@ -115,7 +174,9 @@ def _first_with_all_samples(function: Callable, args: tuple, kwargs: dict) -> An
     return function(first, *others, **kwargs)
 
 
-register_rule(("index_fill.int_Scalar", "index_fill.int_Tensor", "index_copy"), _first_with_all_samples)
+register_rule(("index_fill.int_Scalar", "index_fill.int_Tensor"), _first_with_all_samples)
+register_rule(("index_copy",), _index_copy)
+register_rule(("index_copy_",), _index_copy_)
 
 
 # -------------------- random numbers --------------------

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch import errors
-from mindtorch.autograd.outputs import write_out
+from mindtorch.autograd.outputs import write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
+from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
-from mindtorch.dtype import c_name
+from mindtorch.dtype import c_name, int32
 from mindtorch.tensor import Tensor
 
 # -------------------- errors instead of info --------------------
@@ -147,7 +148,8 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> tuple[Tens
     left, values, right = ops._linalg_svd(input, not some, True)
     if not compute_uv:
         *batch, rows, columns = input.shape
-        return input.new_zeros((*batch, rows, rows)), values, input.new_zeros((*batch, columns, columns))
+        right = input.new_zeros((*batch, columns, columns))
+        return input.new_zeros((*batch, rows, rows)), values, _adjoint(right)
     return left, values, _adjoint(right)
 
 
@@ -183,7 +185,8 @@ def triangular_solve(
 ) -> tuple[Tensor, Tensor]:
     matrix = A.transpose(-2, -1) if transpose else A
     solution = ops.linalg_solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
-    return solution, A.transpose(-2, -1).contiguous().transpose(-2, -1).clone()
+    coefficient = A.expand((*solution.shape[:-2], *A.shape[-2:])).transpose(-2, -1).contiguous()
+    return solution, coefficient.transpose(-2, -1).clone()
 
 
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
@@ -215,18 +218,31 @@ def linalg_lstsq(
     _check_lstsq(input, b, driver)
     right = b.unsqueeze(-1) if input.ndim - 1 == b.ndim else b
     solution = ops.linalg_pinv(input, rtol=rcond, atol=None).matmul(right)
-    nothing = input.new_empty((0,)).real if input.is_complex() else input.new_empty((0,))
-    values = ops.linalg_svdvals(input.detach()) if driver in ("gelsd", "gelss") else nothing
+    nothing = input.reshape((-1,))[:0].abs()
+    values = ops.linalg_svdvals(input.detach()) if driver in ("gelsd", "gelss") else nothing.detach()
     rank = ops.linalg_matrix_rank(input.detach(), rtol=rcond, atol=None)
     residuals = nothing
     if driver in ("gels", "gelsd", "gelss") and input.size(-2) > input.size(-1):
-        residuals = (input.matmul(solution) - right).detach().abs().square().sum(-2)
+        residuals = (input.matmul(solution) - right).abs().square().sum(-2)
+    if driver == "gels":
+        rank = rank.new_empty((0,))
+    solution = _in_place_of(right, solution)
     return (solution.squeeze(-1) if right is not b else solution), residuals, rank, values
+
+
+def _in_place_of(right: Tensor, solution: Tensor) -> Tensor:
+    """The solution as LAPACK leaves it: in the memory of the right-hand side, which may have more rows."""
+    *batch, rows, columns = solution.shape
+    step = max(rows, right.size(-2))
+    outer = right.new_empty((*batch, columns, step)).stride()[:-2]
+    return solution.new_empty_strided((*batch, rows, columns), (*outer, 1, step)).copy_(solution)
 
 
 def _check_lstsq(input: Tensor, b: Tensor, driver: str | None) -> None:
     if input.ndim < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if not (input.is_floating_point() or input.is_complex()) or input.element_size() == 2:
+        raise RuntimeError("This function doesn't handle types other than float and double")
     if driver is not None and driver not in _DRIVERS:
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     if input.size(-2) != b.size(-1 if input.ndim - 1 == b.ndim else -2):
@@ -259,6 +275,61 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: list[int] | None = No
     return linalg_solve(moved.reshape((-1, count)), other.reshape((-1,))).reshape(tuple(shape))
 
 
+# -------------------- systems with factors that are known --------------------
+
+
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    return linalg_lu_solve(LU_data, LU_pivots, input)
+
+
+def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False) -> Tensor:
+    _check_lu_solve(LU, pivots, B, left)
+    if not left:
+        return linalg_lu_solve(LU, pivots, B.mH, True, not adjoint).mH.clone()
+    exchange, lower, upper = ops.lu_unpack(LU, pivots)
+    if not adjoint:
+        halfway = ops.linalg_solve_triangular(lower, exchange.mT.matmul(B), upper=False, unitriangular=True)
+        return ops.linalg_solve_triangular(upper, halfway, upper=True)
+    halfway = ops.linalg_solve_triangular(upper.mH, B, upper=False)
+    result = exchange.matmul(ops.linalg_solve_triangular(lower.mH, halfway, upper=True, unitriangular=True))
+    return result.mT.contiguous().mT.clone()  # in the order of columns, as the others
+
+
+def _check_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool) -> None:
+    if not (LU.is_floating_point() or LU.is_complex()):
+        raise RuntimeError(
+            "torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got " + LU.dtype.storage_name
+        )
+    if LU.dtype is not B.dtype:
+        raise RuntimeError(
+            "linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type "
+            f"{LU.dtype.storage_name} and B of type {B.dtype.storage_name} instead"
+        )
+    if pivots.dtype is not int32:
+        raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+    if LU.size(-1) != LU.size(-2):
+        raise RuntimeError(
+            "torch.linalg.lu_solve: A must be batches of square matrices, but they are "
+            f"{LU.size(-2)} by {LU.size(-1)} matrices"
+        )
+    _check_system(LU, B, left)
+    if LU.size(-1) != pivots.size(-1):
+        raise RuntimeError("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
+    if LU.element_size() == 2:
+        raise NotImplementedError(f"\"linalg.lu_solve_cpu\" not implemented for '{LU.dtype.storage_name}'")
+
+
+def _check_system(A: Tensor, B: Tensor, left: bool) -> None:
+    if B.ndim < 2:
+        raise RuntimeError("linalg.lu_solve: The input tensor B must have at least 2 dimensions.")
+    if A.size(-1) != B.size(-2 if left else -1):
+        equation = "AX = B" if left else "XA = B"
+        raise RuntimeError(
+            f"linalg.lu_solve: Incompatible shapes of A and B for the equation {equation} "
+            f"({A.size(-2)}x{A.size(-1)} and {B.size(-2)}x{B.size(-1)})"
+        )
+
+
 # -------------------- results in tensors that are there --------------------
 
 
@@ -270,6 +341,19 @@ def _written(out: Tensor, input: Tensor, function: Callable[..., Tensor], *args:
         raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {given} instead")
     written: Tensor = write_out(out, result)
     return written
+
+
+cholesky_out = out_forms.of_castable("cholesky", cholesky)
+
+
+def linalg_lu_solve_out(
+    LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False, *, out: Tensor
+) -> Tensor:
+    return _written(out, LU, linalg_lu_solve, pivots, B, left, adjoint)
+
+
+def lu_solve_out(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor) -> Tensor:
+    return _written(out, input, lu_solve, LU_data, LU_pivots)
 
 
 def linalg_inv_out(A: Tensor, *, out: Tensor) -> Tensor:
@@ -290,6 +374,29 @@ def linalg_solve_out(A: Tensor, B: Tensor, left: bool = True, *, out: Tensor) ->
 
 def linalg_cholesky_out(input: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
     return _written(out, input, linalg_cholesky, upper)
+
+
+def cholesky_solve_out(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
+    return write_castable("cholesky_solve", "result", out, cholesky_solve(input, input2, upper))
+
+
+def cholesky_inverse_out(input: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
+    inverse = cholesky_inverse(input, upper)
+    if out.dtype is inverse.dtype:
+        return write_out(out, inverse)
+    return write_castable("cholesky_inverse", "result", out, inverse)
+
+
+def linalg_eigvals_out(input: Tensor, *, out: Tensor) -> Tensor:
+    return write_castable("torch.linalg.eigvals", "eigenvalues", out, linalg_eigvals(input))
+
+
+def linalg_tensorinv_out(input: Tensor, ind: int = 2, *, out: Tensor) -> Tensor:
+    return write_castable("tensorinv", "result", out, linalg_tensorinv(input, ind))
+
+
+def linalg_tensorsolve_out(input: Tensor, other: Tensor, dims: list[int] | None = None, *, out: Tensor) -> Tensor:
+    return write_castable("tensorsolve", "result", out, linalg_tensorsolve(input, other, dims))
 
 
 def linalg_svdvals_out(A: Tensor, driver: str | None = None, *, out: Tensor) -> Tensor:

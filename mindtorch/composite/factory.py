@@ -1,16 +1,39 @@
 """Ops of the factory family that are written in other ops: new_*, to, ranges by end, polar."""
 
-import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry, state
+from mindtorch import geometry
+from mindtorch.autograd.outputs import write_out
+from mindtorch.composite.ranges import linspace_tensors as linspace_tensors
+from mindtorch.composite.ranges import linspace_tensors_out as linspace_tensors_out
+from mindtorch.composite.ranges import logspace as logspace
+from mindtorch.composite.ranges import logspace_out as logspace_out
+from mindtorch.composite.ranges import logspace_tensors as logspace_tensors
+from mindtorch.composite.ranges import logspace_tensors_out as logspace_tensors_out
+from mindtorch.composite.ranges import range_from_to as range_from_to
+from mindtorch.composite.ranges import range_from_to_out as range_from_to_out
+from mindtorch.composite.ranges import range_inclusive as range_inclusive
+from mindtorch.composite.ranges import range_inclusive_out as range_inclusive_out
+from mindtorch.composite.unpacking import copy as copy
+from mindtorch.composite.windows import bartlett_window as bartlett_window
+from mindtorch.composite.windows import bartlett_window_periodic as bartlett_window_periodic
+from mindtorch.composite.windows import blackman_window as blackman_window
+from mindtorch.composite.windows import blackman_window_periodic as blackman_window_periodic
+from mindtorch.composite.windows import hamming_window as hamming_window
+from mindtorch.composite.windows import hamming_window_alpha as hamming_window_alpha
+from mindtorch.composite.windows import hamming_window_alpha_beta as hamming_window_alpha_beta
+from mindtorch.composite.windows import hamming_window_periodic as hamming_window_periodic
+from mindtorch.composite.windows import hann_window as hann_window
+from mindtorch.composite.windows import hann_window_periodic as hann_window_periodic
+from mindtorch.composite.windows import kaiser_window as kaiser_window
+from mindtorch.composite.windows import kaiser_window_beta as kaiser_window_beta
+from mindtorch.composite.windows import kaiser_window_periodic as kaiser_window_periodic
 from mindtorch.device import as_device
 from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import float64, int64
+from mindtorch.dtype import float16, float32, float64, int64
 from mindtorch.memory_format import preserve_format
 from mindtorch.tensor import Tensor
 
@@ -31,43 +54,6 @@ def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=No
 
 def scalar_tensor(s, dtype=None, layout=None, device=None, pin_memory=None):
     return ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
-
-
-def linspace_tensors(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None):
-    for name, bound in (("start", start), ("end", end)):
-        if isinstance(bound, Tensor) and bound.ndim:
-            dims = f"start with {start.ndim if isinstance(start, Tensor) else 0} dimension(s)"
-            more = f" and end with {bound.ndim} dimension(s)" if name == "end" else ""
-            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {dims}{more}.")
-    bounds = [each.item() if isinstance(each, Tensor) else each for each in (start, end)]
-    return ops.linspace(*bounds, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-
-
-def logspace(start, end, steps, base=10.0, dtype=None, layout=None, device=None, pin_memory=None):
-    """The powers of a base at evenly spaced exponents; those of integers are computed in double precision."""
-    is_whole = dtype is not None and not (dtype.is_floating_point or dtype.is_complex)
-    exponents = ops.linspace(start, end, steps, dtype=float64 if is_whole else dtype, layout=layout, device=device)
-    powers = ops.pow(base, exponents)
-    return powers.to(dtype) if is_whole else powers
-
-
-def range_inclusive(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None):
-    """Like arange, in floating point and with the end."""
-    warnings.warn(
-        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
-        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=3,
-    )
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    count = math.floor((end - start) / step) + 1
-    places = ops.arange(count, dtype=dtype or state.default_dtype, device=device)
-    return places * step + start if step != 1 or start else places
 
 
 # -------------------- as another tensor --------------------
@@ -96,6 +82,10 @@ def new_full(input, size, fill_value, dtype=None, layout=None, device=None, pin_
 def _options(input: Tensor, dtype: Dtype | None, device: Any) -> dict[str, Any]:
     """dtype and device, those of the input where nothing is given."""
     return {"dtype": dtype or input.dtype, "device": input.device if device is None else device}
+
+
+def zero(input):
+    return ops.zeros_like(input)
 
 
 # -------------------- to --------------------
@@ -202,7 +192,7 @@ def _places(mask: Tensor, dtype: Dtype | None) -> Tensor:
 
 def polar(abs, angle):
     for tensor in (abs, angle):
-        if not tensor.is_floating_point():
+        if tensor.dtype not in (float16, float32, float64):
             raise RuntimeError(
                 f"Expected both inputs to be Half, Float or Double tensors but got {abs.dtype.storage_name} and "
                 f"{angle.dtype.storage_name}"
@@ -212,4 +202,16 @@ def polar(abs, angle):
             f"Expected object of scalar type {abs.dtype.storage_name} but got scalar type {angle.dtype.storage_name} "
             "for second argument"
         )
+    if abs.dtype is float16:
+        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
     return ops.complex(abs * angle.cos(), abs * angle.sin())
+
+
+def polar_out(abs, angle, *, out):
+    result = polar(abs, angle)
+    if out.dtype is not result.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {result.dtype.storage_name} but got scalar type {out.dtype.storage_name} "
+            "for argument 'out'"
+        )
+    return write_out(out, result)

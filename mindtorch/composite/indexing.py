@@ -1,16 +1,23 @@
 """Ops of the indexing family that are written in other ops: stacking, turning, diagonals and backward formulas."""
 
+from collections.abc import Sequence
+
 from mindtorch import geometry
 from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
 from mindtorch.autograd.formulas.reduction import pick_backward
+from mindtorch.autograd.history import check_inplace, edge_of
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.casting import check_same
+from mindtorch.composite import out_forms
+from mindtorch.composite.unpacking import nonzero_static as nonzero_static
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.batching import without_levels
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int32, int64
 from mindtorch.iterator import broadcast_shapes, check_distinct, needs_resize
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_convert
+from mindtorch.state import thread
 from mindtorch.tensor import Tensor
 
 # -------------------- stacking --------------------
@@ -19,14 +26,27 @@ from mindtorch.tensor import Tensor
 def hstack(tensors):
     if not tensors:
         raise RuntimeError("hstack expects a non-empty TensorList")
+    return ops.cat(*_side_by_side(tensors))
+
+
+def hstack_out(tensors, *, out):
+    return ops.cat(*_side_by_side(tensors), out=out)
+
+
+def _side_by_side(tensors: Sequence[Tensor]) -> tuple[list[Tensor], int]:
+    """What to join, and where."""
     lifted = [tensor if tensor.ndim else tensor.reshape((1,)) for tensor in tensors]
-    return ops.cat(lifted, 0 if lifted[0].ndim == 1 else 1)
+    return lifted, 0 if lifted[0].ndim == 1 else 1
 
 
 def vstack(tensors):
     if not tensors:
         raise RuntimeError("vstack expects a non-empty TensorList")
     return ops.cat([_at_least_2d(tensor) for tensor in tensors], 0)
+
+
+def vstack_out(tensors, *, out):
+    return ops.cat([_at_least_2d(tensor) for tensor in tensors], 0, out=out)
 
 
 def _at_least_2d(tensor: Tensor) -> Tensor:
@@ -99,6 +119,10 @@ def dstack(tensors):
     return ops.cat([_at_least_3d(tensor) for tensor in tensors], 2)
 
 
+def dstack_out(tensors, *, out):
+    return ops.cat([_at_least_3d(tensor) for tensor in tensors], 2, out=out)
+
+
 def _at_least_3d(tensor: Tensor) -> Tensor:
     if tensor.ndim < 2:
         return tensor.reshape((1, tensor.numel(), 1))
@@ -106,14 +130,24 @@ def _at_least_3d(tensor: Tensor) -> Tensor:
 
 
 def column_stack(tensors):
+    return hstack(_columns(tensors))
+
+
+def column_stack_out(tensors, *, out):
+    return hstack_out(_columns(tensors), out=out)
+
+
+def _columns(tensors: Sequence[Tensor]) -> list[Tensor]:
     if not tensors:
         raise RuntimeError("column_stack expects a non-empty TensorList")
-    columns = [tensor.reshape((tensor.numel(), 1)) if tensor.ndim <= 1 else tensor for tensor in tensors]
-    return hstack(columns)
+    return [tensor.reshape((tensor.numel(), 1)) if tensor.ndim <= 1 else tensor for tensor in tensors]
 
 
 def concat(tensors, dim):
     return ops.cat(tensors, dim)
+
+
+concat_out = out_forms.of_op("cat")
 
 
 # -------------------- repeated and turned --------------------
@@ -199,13 +233,13 @@ def rot90(input, k, dims):
 # -------------------- elements by place --------------------
 
 
-def take_along_dim(input, indices, dim):
+def take_along_dim(input, indices, dim, out=None):
     if indices.dtype is not int64:
         raise RuntimeError(
             f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.storage_name}"
         )
     if dim is None:
-        return input.reshape((-1,)).gather(0, indices.reshape((-1,)))
+        return ops.gather(input.reshape((-1,)), 0, indices.reshape((-1,)), out=out)
     if input.ndim != indices.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, "
@@ -217,7 +251,10 @@ def take_along_dim(input, indices, dim):
     common = list(broadcast_shapes(tuple(own), tuple(wanted)))
     spread = [common.copy(), common.copy()]
     spread[0][wrapped], spread[1][wrapped] = input._array.shape[wrapped], indices._array.shape[wrapped]
-    return input.expand(tuple(spread[0])).gather(wrapped, indices.expand(tuple(spread[1])))
+    return ops.gather(input.expand(tuple(spread[0])), wrapped, indices.expand(tuple(spread[1])), out=out)
+
+
+take_along_dim_out = take_along_dim
 
 
 def take(input, index):
@@ -227,8 +264,23 @@ def take(input, index):
     if index.numel() and not size:
         raise IndexError("take(): tried to take from an empty tensor")
     numbers = index.reshape((-1,))
+    every = without_levels(numbers).reshape((-1,))
+    outside = next((place for place in every.tolist() if not -size <= place < size), None)
+    if outside is not None:
+        raise IndexError(f"out of range: tried to access index {outside} on a tensor of {size} elements.")
     wrapped = ops.where(numbers < 0, numbers + size, numbers)
     return ops._unsafe_view(input.reshape((-1,)).index_select(0, wrapped), index._array.shape)
+
+
+take_out = out_forms.of_same_dtype(
+    take, "take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = {out}"
+)
+
+
+def _check_recorded_write(input):
+    """An op that is made of others refuses what may not be written before it looks at anything else."""
+    if thread.grad_enabled and edge_of(input) is not None:
+        check_inplace(input)
 
 
 def index_fill(input, dim, index, value):
@@ -236,6 +288,7 @@ def index_fill(input, dim, index, value):
 
 
 def index_fill_(input, dim, index, value):
+    _check_recorded_write(input)
     if index.dtype is not int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
@@ -270,13 +323,63 @@ def _filling(value):
 
 
 def index_copy(input, dim, index, source):
-    return input.clone().index_copy_(dim, index, source)
+    return input.clone(memory_format=contiguous_format).index_copy_(dim, index, source)
 
 
 def index_copy_(input, dim, index, source):
+    _check_recorded_write(input)
     check_distinct(input._array)
-    input.transpose(0, dim)[index] = source.transpose(0, dim)
+    wrapped = geometry.wrap_dim(dim, input.ndim)
+    _check_index_copy(input, wrapped, index, source)
+    target = input.view((1,)) if not input.ndim else input.transpose(0, wrapped)
+    target[index.reshape((-1,))] = source.reshape((-1,)) if target.ndim == 1 else source.transpose(0, wrapped)
     return input
+
+
+def _check_index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
+    """torch's rules for the shapes: the source is the input, with as many slices as there are indices."""
+    if index.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    count = index.numel()
+    if not source.ndim and count != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {count})")
+    if source.ndim != input.ndim and source.ndim and input.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
+        )
+    if index.dtype is not int64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {index.dtype.storage_name}")
+    if input.dtype is not source.dtype:
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{input.dtype.storage_name} and (source) {source.dtype.storage_name}"
+        )
+    _check_slices(input, dim, source)
+    if source.ndim and count != source.size(dim):
+        raise IndexError(
+            f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({source.size(dim)})"
+        )
+    _check_places(index, input.size(dim) if input.ndim else 1, dim)
+
+
+def _check_slices(input: Tensor, dim: int, source: Tensor) -> None:
+    own, given = [[size for place, size in enumerate(each.shape) if place != dim] for each in (input, source)]
+    if own != given:
+        shown, source_shown = [" ".join(map(str, sizes)) for sizes in (own, given)]
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{shown} at dimension {dim} and source slice shape: {source_shown} at dimension 0."
+        )
+
+
+def _check_places(index: Tensor, size: int, dim: int) -> None:
+    wrong = next((place for place in index.reshape((-1,)).tolist() if not 0 <= place < size), None)
+    if wrong is not None:
+        raise IndexError(f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {size}")
+
+
+index_copy_out = out_forms.of_input_dtype(index_copy)
 
 
 def argwhere(input):

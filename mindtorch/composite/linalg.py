@@ -2,11 +2,15 @@
 
 from math import prod
 
-from mindtorch.autograd.outputs import write_out
+from mindtorch.autograd.outputs import write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
+from mindtorch.composite import out_forms
 from mindtorch.composite.decompositions import cholesky as cholesky
 from mindtorch.composite.decompositions import cholesky_inverse as cholesky_inverse
+from mindtorch.composite.decompositions import cholesky_inverse_out as cholesky_inverse_out
+from mindtorch.composite.decompositions import cholesky_out as cholesky_out
 from mindtorch.composite.decompositions import cholesky_solve as cholesky_solve
+from mindtorch.composite.decompositions import cholesky_solve_out as cholesky_solve_out
 from mindtorch.composite.decompositions import det as det
 from mindtorch.composite.decompositions import inverse as inverse
 from mindtorch.composite.decompositions import inverse_out as inverse_out
@@ -16,12 +20,15 @@ from mindtorch.composite.decompositions import linalg_det as linalg_det
 from mindtorch.composite.decompositions import linalg_det_out as linalg_det_out
 from mindtorch.composite.decompositions import linalg_eigh as linalg_eigh
 from mindtorch.composite.decompositions import linalg_eigvals as linalg_eigvals
+from mindtorch.composite.decompositions import linalg_eigvals_out as linalg_eigvals_out
 from mindtorch.composite.decompositions import linalg_eigvalsh as linalg_eigvalsh
 from mindtorch.composite.decompositions import linalg_eigvalsh_out as linalg_eigvalsh_out
 from mindtorch.composite.decompositions import linalg_inv as linalg_inv
 from mindtorch.composite.decompositions import linalg_inv_out as linalg_inv_out
 from mindtorch.composite.decompositions import linalg_lstsq as linalg_lstsq
 from mindtorch.composite.decompositions import linalg_lu_factor as linalg_lu_factor
+from mindtorch.composite.decompositions import linalg_lu_solve as linalg_lu_solve
+from mindtorch.composite.decompositions import linalg_lu_solve_out as linalg_lu_solve_out
 from mindtorch.composite.decompositions import linalg_slogdet as linalg_slogdet
 from mindtorch.composite.decompositions import linalg_solve as linalg_solve
 from mindtorch.composite.decompositions import linalg_solve_ex as linalg_solve_ex
@@ -30,8 +37,12 @@ from mindtorch.composite.decompositions import linalg_svd as linalg_svd
 from mindtorch.composite.decompositions import linalg_svdvals as linalg_svdvals
 from mindtorch.composite.decompositions import linalg_svdvals_out as linalg_svdvals_out
 from mindtorch.composite.decompositions import linalg_tensorinv as linalg_tensorinv
+from mindtorch.composite.decompositions import linalg_tensorinv_out as linalg_tensorinv_out
 from mindtorch.composite.decompositions import linalg_tensorsolve as linalg_tensorsolve
+from mindtorch.composite.decompositions import linalg_tensorsolve_out as linalg_tensorsolve_out
 from mindtorch.composite.decompositions import logdet as logdet
+from mindtorch.composite.decompositions import lu_solve as lu_solve
+from mindtorch.composite.decompositions import lu_solve_out as lu_solve_out
 from mindtorch.composite.decompositions import qr as qr
 from mindtorch.composite.decompositions import slogdet as slogdet
 from mindtorch.composite.decompositions import svd as svd
@@ -41,24 +52,40 @@ from mindtorch.composite.matrix_norms import linalg_cond as linalg_cond
 from mindtorch.composite.matrix_norms import linalg_cond_named as linalg_cond_named
 from mindtorch.composite.matrix_norms import linalg_matrix_norm as linalg_matrix_norm
 from mindtorch.composite.matrix_norms import linalg_matrix_norm_named as linalg_matrix_norm_named
+from mindtorch.composite.matrix_norms import linalg_matrix_norm_named_out as linalg_matrix_norm_named_out
+from mindtorch.composite.matrix_norms import linalg_matrix_norm_out as linalg_matrix_norm_out
 from mindtorch.composite.matrix_norms import linalg_matrix_rank as linalg_matrix_rank
 from mindtorch.composite.matrix_norms import linalg_matrix_rank_tol as linalg_matrix_rank_tol
 from mindtorch.composite.matrix_norms import linalg_norm as linalg_norm
 from mindtorch.composite.matrix_norms import linalg_norm_named as linalg_norm_named
+from mindtorch.composite.matrix_norms import linalg_norm_named_out as linalg_norm_named_out
+from mindtorch.composite.matrix_norms import linalg_norm_out as linalg_norm_out
 from mindtorch.composite.matrix_norms import linalg_pinv as linalg_pinv
 from mindtorch.composite.matrix_norms import linalg_pinv_float as linalg_pinv_float
+from mindtorch.composite.matrix_norms import linalg_pinv_float_out as linalg_pinv_float_out
+from mindtorch.composite.matrix_norms import linalg_pinv_out as linalg_pinv_out
 from mindtorch.composite.matrix_norms import linalg_pinv_rcond as linalg_pinv_rcond
+from mindtorch.composite.matrix_norms import linalg_pinv_rcond_out as linalg_pinv_rcond_out
 from mindtorch.composite.matrix_norms import pinverse as pinverse
+from mindtorch.composite.pairs import cdist_forward as cdist_forward
+from mindtorch.composite.pairs import pdist as pdist
+from mindtorch.composite.pairs import pdist_forward as pdist_forward
 from mindtorch.composite.products import cdist as cdist
 from mindtorch.composite.products import chain_matmul as chain_matmul
+from mindtorch.composite.products import chain_matmul_out as chain_matmul_out
 from mindtorch.composite.products import cross as cross
+from mindtorch.composite.products import cross_out as cross_out
 from mindtorch.composite.products import linalg_cross as linalg_cross
+from mindtorch.composite.products import linalg_cross_out as linalg_cross_out
 from mindtorch.composite.products import linalg_multi_dot as linalg_multi_dot
+from mindtorch.composite.products import linalg_multi_dot_out as linalg_multi_dot_out
 from mindtorch.composite.products import linalg_vander as linalg_vander
 from mindtorch.composite.products import vander as vander
+from mindtorch.composite.unpacking import lu_unpack as lu_unpack
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.iterator import broadcast_shapes
+from mindtorch.promotion import can_cast
 from mindtorch.tensor import Tensor
 
 # -------------------- matmul --------------------
@@ -158,6 +185,9 @@ def _batched(input: Tensor, other: Tensor) -> Tensor:
 
 
 def linear(input, weight, bias):
+    if not input.ndim or not weight.ndim:
+        ranks = f"{input.ndim}D and {weight.ndim}D"
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {ranks}")
     if bias is None:
         return matmul(input, weight.t())
     if input.ndim == 2 and weight.ndim == 2:
@@ -234,15 +264,27 @@ def vdot_out(input, other, out):
 # -------------------- contractions --------------------
 
 
+def tensordot_out(input, other, dims_self, dims_other, *, out):
+    result = tensordot(input, other, dims_self, dims_other)
+    if out.dtype is not result.dtype:
+        raise RuntimeError(
+            f"tensordot: Expected the output tensor to have dtype {result.dtype.storage_name}, but got an output "
+            f"tensor with dtype {out.dtype.storage_name}"
+        )
+    return write_out(out, result)
+
+
 def tensordot(input, other, dims_self, dims_other):
     if len(dims_self) != len(dims_other):
         raise RuntimeError("both dimension lists should have same length")
+    if input.dtype is not other.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     for first, second in zip(dims_self, dims_other, strict=True):
         left, right = input.size(first), other.size(second)
         if right == 1:
-            input = input.sum(first, True)
+            input = input.sum(first, True, dtype=input.dtype)
         elif left == 1:
-            other = other.sum(second, True)
+            other = other.sum(second, True, dtype=other.dtype)
         elif left != right:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {left} in dim {first} and second has size "
@@ -276,6 +318,17 @@ def inner(input, other):
     return tensordot(input, other, (-1,), (-1,))
 
 
+def inner_out(input, other, out):
+    if not input.ndim or not other.ndim:
+        return ops.mul(input, other, out=out)
+    return _inner_out(input, other, out=out)
+
+
+_inner_out = out_forms.of_same_dtype(
+    inner, "tensordot: Expected the output tensor to have dtype {result}, but got an output tensor with dtype {out}"
+)
+
+
 def kron(input, other):
     rank = max(input.ndim, other.ndim)
     left = (1,) * (rank - input.ndim) + tuple(input.shape)
@@ -283,6 +336,10 @@ def kron(input, other):
     spread = [size for own in left for size in (own, 1)], [size for own in right for size in (1, own)]
     product = input.reshape(tuple(spread[0])) * other.reshape(tuple(spread[1]))
     return ops._unsafe_view(product, tuple([a * b for a, b in zip(left, right, strict=True)]))
+
+
+def kron_out(input, other, out):
+    return out_forms.put(out, kron(input, other))
 
 
 def matrix_power(input, n):
@@ -306,6 +363,17 @@ def matrix_power(input, n):
     return result.clone() if result is input else result
 
 
+def matrix_power_out(input, n, out):
+    if not can_cast(input.dtype, out.dtype) or n in (0, 1):
+        return write_castable("matrix_power", "result", out, matrix_power(input, n))
+    if n == 2:
+        check_same(input._array, out._array)
+    return _matrix_power_out(input, n, out=out)
+
+
+_matrix_power_out = out_forms.of_same_dtype(matrix_power)
+
+
 def linalg_vecdot(x, y, dim):
     if not (x.is_floating_point() or x.is_complex()):
         raise RuntimeError(
@@ -313,6 +381,11 @@ def linalg_vecdot(x, y, dim):
             + x.dtype.storage_name.removesuffix("Tensor")
         )
     return (x.conj() * y).sum(dim)
+
+
+linalg_vecdot_out = out_forms.of_same_dtype(
+    linalg_vecdot, "linalg.vecdot: Expected out of dtype{result} but found {out}"
+)
 
 
 def trace(input):

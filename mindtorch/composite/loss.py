@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import math
 
+from mindtorch.autograd.outputs import write_out
+from mindtorch.composite.ctc import ctc_loss as ctc_loss
+from mindtorch.composite.ctc import ctc_loss_tensor as ctc_loss_tensor
+from mindtorch.composite.pair_losses import hinge_embedding_loss as hinge_embedding_loss
+from mindtorch.composite.pair_losses import poisson_nll_loss as poisson_nll_loss
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
 
@@ -32,6 +37,14 @@ def nll_loss2d(input, target, weight, reduction, ignore_index):
     return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
 
 
+def nll_loss2d_out(input, target, weight, reduction, ignore_index, *, out):
+    result = nll_loss2d(input, target, weight, reduction, ignore_index)
+    if out.dtype is not result.dtype:
+        kind, given = result.dtype.storage_name, out.dtype.storage_name
+        raise RuntimeError(f"expected scalar type {kind} but found {given}")
+    return write_out(out, result)
+
+
 def nll_loss_nd(input, target, weight, reduction, ignore_index):
     if input.ndim < 1:
         raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
@@ -54,7 +67,7 @@ def _nll_loss_of_images(
         raise RuntimeError(f"Expected target size {[images, *places]}, got {list(target.shape)}")
     flat = (1, math.prod(places))
     losses = nll_loss2d(
-        input.reshape(images, classes, *flat), target.reshape(images, *flat), weight, reduction, ignore_index
+        input.contiguous().view(images, classes, *flat), target.reshape(images, *flat), weight, reduction, ignore_index
     )
     return losses.reshape(images, *places) if reduction == NONE else losses
 
@@ -73,7 +86,8 @@ def cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smo
     if label_smoothing == 0:
         return losses
     smooth = _uniform_loss(logs, target, weight, reduction, ignore_index)
-    return (1 - label_smoothing) * losses + smooth * (label_smoothing / input.shape[_class_dim(input)])
+    classes = input.shape[_class_dim(input)]
+    return (1 - label_smoothing) * losses + smooth * (label_smoothing / classes if classes else math.inf)
 
 
 def _check_probabilities(target: Tensor, ignore_index: int) -> None:
@@ -91,6 +105,8 @@ def _check_smoothing(label_smoothing: float) -> None:
 
 
 def _class_dim(input: Tensor) -> int:
+    if not input.ndim:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
     return 0 if input.ndim == 1 else 1
 
 
@@ -111,10 +127,10 @@ def _against_probabilities(
         products = products * _by_class(weight, input)
     if reduction == NONE:
         return -products.sum(dim)
-    total = -products.sum()
+    total = products.sum()
     if reduction == SUM:
-        return total
-    return total / (input.numel() / classes) if input.numel() else total.fill_(math.nan)
+        return -total
+    return -total / (input.numel() / classes) if input.numel() else -total.fill_(math.nan)
 
 
 def _uniform_loss(logs: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import geometry
+from mindtorch.autograd.outputs import write_castable
+from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import finfo
@@ -31,6 +33,8 @@ def linalg_matrix_norm(
     sums = ops.linalg_vector_norm(values, 1, [summed], keepdim)
     if not keepdim and summed < compared:
         compared -= 1
+    if ord > 0 and not sums.shape[compared]:
+        return sums.detach().sum([compared], keepdim)  # of no sums, the largest is 0
     return extreme(sums, [compared], keepdim)
 
 
@@ -47,11 +51,11 @@ def linalg_matrix_norm_named(
 
 
 def _checked_dims(input: Tensor, dim: Sequence[int]) -> tuple[int, int]:
+    if input.ndim < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if not _is_inexact(input):
         kind = input.dtype.storage_name
         raise RuntimeError(f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {kind}")
-    if input.ndim < 2:
-        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     first, second = (geometry.wrap_dim(each, input.ndim) for each in dim)
@@ -95,6 +99,13 @@ def linalg_norm_named(
     if dim is None:
         return linalg_matrix_norm_named(input, ord, (-2, -1), keepdim, dtype)
     return linalg_matrix_norm_named(input, ord, [dim] if isinstance(dim, int) else dim, keepdim, dtype)
+
+
+_NORM = "linalg.{name} expected out tensor dtype {{result}} but got: {{out}}"
+linalg_matrix_norm_out = out_forms.of_same_dtype(linalg_matrix_norm, _NORM.format(name="matrix_norm"))
+linalg_matrix_norm_named_out = out_forms.of_same_dtype(linalg_matrix_norm_named, _NORM.format(name="matrix_norm"))
+linalg_norm_out = out_forms.of_same_dtype(linalg_norm, _NORM.format(name="norm"))
+linalg_norm_named_out = out_forms.of_same_dtype(linalg_norm_named, _NORM.format(name="norm"))
 
 
 # -------------------- condition numbers --------------------
@@ -208,6 +219,12 @@ def _hermitian_pinv(input: Tensor, atol: Any, rtol: Any) -> Tensor:
     return (vectors * scales.unsqueeze(-2)).matmul(_adjoint(vectors))
 
 
+def linalg_pinv_out(
+    input: Tensor, atol: Any = None, rtol: Any = None, hermitian: bool = False, *, out: Tensor
+) -> Tensor:
+    return write_castable("linalg.pinv", "result", out, linalg_pinv(input, atol, rtol, hermitian))
+
+
 def linalg_pinv_float(
     input: Tensor, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
 ) -> Tensor:
@@ -219,6 +236,10 @@ def linalg_pinv_rcond(input: Tensor, rcond: Any, hermitian: bool = False) -> Ten
     return linalg_pinv(
         input, 0.0, rcond.unsqueeze(-1) if isinstance(rcond, Tensor) and rcond.ndim else rcond, hermitian
     )
+
+
+linalg_pinv_float_out = out_forms.of_castable("linalg.pinv", linalg_pinv_float)
+linalg_pinv_rcond_out = out_forms.of_castable("linalg.pinv", linalg_pinv_rcond)
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 
 from mindtorch.backends.cpu.checks import c_name
+from mindtorch.composite.bags import embedding_bag as embedding_bag
+from mindtorch.composite.bags import embedding_bag_padding_idx as embedding_bag_padding_idx
 from mindtorch.composite.dropout import alpha_dropout as alpha_dropout
 from mindtorch.composite.dropout import alpha_dropout_ as alpha_dropout_
 from mindtorch.composite.dropout import dropout as dropout
@@ -14,6 +16,16 @@ from mindtorch.composite.dropout import feature_alpha_dropout as feature_alpha_d
 from mindtorch.composite.dropout import feature_alpha_dropout_ as feature_alpha_dropout_
 from mindtorch.composite.dropout import feature_dropout as feature_dropout
 from mindtorch.composite.dropout import feature_dropout_ as feature_dropout_
+from mindtorch.composite.grids import affine_grid_generator as affine_grid_generator
+from mindtorch.composite.grids import grid_sampler as grid_sampler
+from mindtorch.composite.grids import grid_sampler_2d as grid_sampler_2d
+from mindtorch.composite.grids import grid_sampler_3d as grid_sampler_3d
+from mindtorch.composite.native_norms import native_batch_norm_legit as native_batch_norm_legit
+from mindtorch.composite.native_norms import native_batch_norm_legit_no_stats as native_batch_norm_legit_no_stats
+from mindtorch.composite.native_norms import native_batch_norm_legit_no_training as native_batch_norm_legit_no_training
+from mindtorch.composite.native_norms import native_group_norm as native_group_norm
+from mindtorch.composite.native_norms import native_group_norm_backward as native_group_norm_backward
+from mindtorch.composite.native_norms import norm_except_dim as norm_except_dim
 from mindtorch.composite.normalization import batch_norm as batch_norm
 from mindtorch.composite.normalization import group_norm as group_norm
 from mindtorch.composite.normalization import instance_norm as instance_norm
@@ -137,7 +149,7 @@ def _convolve_named(
         input, pads = _same_padding(input, weight.shape[2:], tuple(dilation) * (dims if len(dilation) == 1 else 1))
     elif padding != "valid":
         raise RuntimeError(f"Invalid padding string: '{padding}'")
-    return _convolve(name, dims, input, weight, bias, stride, pads, dilation, False, (0,), groups)
+    return _convolve(name, dims, input, weight, bias, stride, pads, dilation, False, (0,) * len(pads), groups)
 
 
 def _same_padding(input: Tensor, kernel: Sequence[int], dilation: tuple[int, ...]) -> tuple[Tensor, tuple[int, ...]]:

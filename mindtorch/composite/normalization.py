@@ -46,8 +46,8 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
 
 
 def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
-    _check_groups(input, num_groups, weight, bias)
-    _expect_float(input, "GroupNormKernelImpl")
+    check_groups(input, num_groups, weight, bias)
+    expect_float(input, "GroupNormKernelImpl")
     if not input.numel():
         return input.clone()
     if input.dtype in (float16, bfloat16):  # rounded once, at the end
@@ -70,12 +70,12 @@ def _normalized_groups(
     return result if bias is None else result + bias.reshape(shape)
 
 
-def _expect_float(input: Tensor, kernel: str) -> None:
+def expect_float(input: Tensor, kernel: str) -> None:
     if not input.is_floating_point():
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.storage_name}'")
 
 
-def _check_groups(input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None) -> None:
+def check_groups(input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None) -> None:
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     if num_groups <= 0:
@@ -97,7 +97,7 @@ def _check_groups(input: Tensor, num_groups: int, weight: Tensor | None, bias: T
 def rms_norm(input, normalized_shape, weight, eps):
     _check_rows(input, tuple(normalized_shape), weight)
     if not input.is_complex():
-        _expect_float(input, "rms_norm")
+        expect_float(input, "rms_norm")
     dims = tuple(range(-len(normalized_shape), 0))
     epsilon = finfo(input.dtype).eps if eps is None else eps
     result = input * (input.pow(2).mean(dims, keepdim=True) + epsilon).rsqrt()

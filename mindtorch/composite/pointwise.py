@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from mindtorch.autograd.history import mark_written
 from mindtorch.autograd.outputs import write_out
+from mindtorch.composite import out_forms
+from mindtorch.composite.random_slopes import rrelu as rrelu
+from mindtorch.composite.random_slopes import rrelu_ as rrelu_
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import complex128, float64
@@ -90,6 +93,18 @@ def bitwise_right_shift_scalar_tensor(input: Number, other: Tensor) -> Tensor:
     return ops.bitwise_right_shift(_beside(input, other), other)
 
 
+def bitwise_and_scalar_tensor(input: Number, other: Tensor) -> Tensor:
+    return ops.bitwise_and(_beside(input, other), other)
+
+
+def bitwise_or_scalar_tensor(input: Number, other: Tensor) -> Tensor:
+    return ops.bitwise_or(_beside(input, other), other)
+
+
+def bitwise_xor_scalar_tensor(input: Number, other: Tensor) -> Tensor:
+    return ops.bitwise_xor(_beside(input, other), other)
+
+
 def _beside(number: Number, tensor: Tensor) -> Tensor:
     """The number as a 0-dim tensor that promotes with `tensor` as the number itself does."""
     return ops.scalar_tensor(number, dtype=result_type(tensor, number), device=tensor.device)
@@ -171,6 +186,16 @@ def _unfit(role: str, tensor: Tensor, dtype: Dtype) -> RuntimeError:
 
 # -------------------- second names --------------------
 
+absolute_out = out_forms.of_op("abs")
+negative_out = out_forms.of_op("neg")
+fix_out = out_forms.of_op("trunc")
+clip_out = out_forms.of_op("clamp")
+multiply_out = out_forms.of_op("mul")
+subtract_out = out_forms.of_op("sub")
+divide_out = out_forms.of_op("div")
+divide_mode_out = out_forms.of_op("div")
+arctan2_out = out_forms.of_op("atan2")
+
 
 def absolute(input: Tensor) -> Tensor:
     return ops.abs(input)
@@ -196,11 +221,11 @@ def fix_(input: Tensor) -> Tensor:
     return input.trunc_()
 
 
-def clip(input: Tensor, min: Number | None, max: Number | None) -> Tensor:
+def clip(input: Tensor, min: Tensor | Number | None, max: Tensor | Number | None) -> Tensor:
     return ops.clamp(input, min, max)
 
 
-def clip_(input: Tensor, min: Number | None, max: Number | None) -> Tensor:
+def clip_(input: Tensor, min: Tensor | Number | None, max: Tensor | Number | None) -> Tensor:
     return input.clamp_(min, max)
 
 
@@ -360,3 +385,6 @@ def isin(elements: Tensor, test_elements: Tensor, assume_unique: bool, invert: b
             raise RuntimeError(f"Unsupported input type encountered for isin(): {tensor.dtype.storage_name}")
     found = ops.eq(elements.unsqueeze(-1), test_elements.reshape((-1,))).any(-1)
     return ~found if invert else found
+
+
+isin_out = out_forms.of_same_dtype(isin)

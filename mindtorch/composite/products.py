@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.checks import c_name
+from mindtorch.composite import out_forms
+from mindtorch.composite.pairs import norms_of
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
+from mindtorch.dtype import c_name as element_name
 from mindtorch.dtype import int64
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.tensor import Tensor
@@ -24,6 +28,17 @@ def chain_matmul(matrices: Sequence[Tensor]) -> Tensor:
                 "2D"
             )
     return matrices[0] if len(matrices) == 1 else linalg_multi_dot(matrices)
+
+
+def linalg_multi_dot_out(tensors: Sequence[Tensor], *, out: Tensor) -> Tensor:
+    if tensors and out.dtype is not tensors[0].dtype:
+        expected, given = element_name(tensors[0].dtype), element_name(out.dtype)
+        raise RuntimeError(f"multi_dot(): expected out tensor to have dtype {expected} but got {given}")
+    return write_out(out, linalg_multi_dot(tensors))
+
+
+def chain_matmul_out(matrices: Sequence[Tensor], *, out: Tensor) -> Tensor:
+    return linalg_multi_dot_out(matrices, out=out) if len(matrices) > 1 else write_out(out, chain_matmul(matrices))
 
 
 def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
@@ -121,6 +136,10 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     return linalg_cross(input, other, found[0])
 
 
+linalg_cross_out = out_forms.of_input_dtype(linalg_cross)
+cross_out = out_forms.of_input_dtype(cross)
+
+
 # -------------------- powers in columns --------------------
 
 
@@ -172,4 +191,4 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = Non
         raise RuntimeError("cdist only supports non-negative p values")
     if x1.dtype is not x2.dtype:
         raise RuntimeError(f"expected scalar type {x1.dtype.storage_name} but found {x2.dtype.storage_name}")
-    return ops.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, [-1])
+    return norms_of(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)

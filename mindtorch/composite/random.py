@@ -1,6 +1,7 @@
 """Random tensors, written in the ops that fill one with random numbers."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch.backends.cpu.random import permutation
@@ -47,11 +48,19 @@ def randn_generator_out(size, generator, out):
 
 
 def rand_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).uniform_()
+    return rand_like_generator(input, None, dtype, layout, device, pin_memory, memory_format)
+
+
+def rand_like_generator(input, generator, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).uniform_(generator=generator)
 
 
 def randn_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).normal_()
+    return randn_like_generator(input, None, dtype, layout, device, pin_memory, memory_format)
+
+
+def randn_like_generator(input, generator, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).normal_(generator=generator)
 
 
 def _empty(size: tuple[int, ...], dtype: Any, layout: Any, device: Any, pin_memory: Any) -> Tensor:
@@ -62,6 +71,28 @@ def _empty_like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory:
     return ops.empty_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
+
+
+# -------------------- copies filled with numbers --------------------
+# What only torch.ops has: the functional forms of ops that fill a tensor.
+
+
+def _on_copy(fill: str) -> Callable[..., Tensor]:
+    def kernel(input, *args, **kwargs):
+        return getattr(input.clone(), fill)(*args, **kwargs)
+
+    return kernel
+
+
+uniform = _on_copy("uniform_")
+exponential = _on_copy("exponential_")
+cauchy = _on_copy("cauchy_")
+log_normal = _on_copy("log_normal_")
+geometric = _on_copy("geometric_")
+random = _on_copy("random_")
+random_to = _on_copy("random_")
+random_from = _on_copy("random_")
+bernoulli_tensor = _on_copy("bernoulli_")
 
 
 # -------------------- integers --------------------
@@ -99,12 +130,37 @@ def randint_low_generator_out(low, high, size, generator, out):
     return ops.random__from(ops.empty_out(size, out=out), low, high, generator=generator)
 
 
-def randint_like(input, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).random_(0, high)
+def randint_like(input, high, *options, **more_options):
+    return randint_like_low_generator(input, 0, high, None, *options, **more_options)
 
 
-def randint_like_low(input, low, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).random_(low, high)
+def randint_like_generator(input, high, generator, *options, **more_options):
+    return randint_like_low_generator(input, 0, high, generator, *options, **more_options)
+
+
+def randint_like_tensor(input, high, *options, **more_options):
+    return randint_like_low_generator(input, 0, _bound(high), None, *options, **more_options)
+
+
+def randint_like_tensor_generator(input, high, generator, *options, **more_options):
+    return randint_like_low_generator(input, 0, _bound(high), generator, *options, **more_options)
+
+
+def randint_like_low(input, low, high, *options, **more_options):
+    return randint_like_low_generator(input, low, high, None, *options, **more_options)
+
+
+def randint_like_low_generator(
+    input, low, high, generator, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None
+):
+    target = _empty_like(input, dtype, layout, device, pin_memory, memory_format)
+    return ops.random__from(target, low, high, generator=generator)
+
+
+def _bound(high: Tensor) -> int:
+    if high.numel() != 1 or high.ndim or high.device.type != "cpu":
+        raise RuntimeError("high must be a scalar tensor and on CPU")
+    return int(high.item())
 
 
 def randperm(n, dtype=int64, layout=None, device=None, pin_memory=None):

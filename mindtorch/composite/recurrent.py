@@ -169,14 +169,13 @@ def _run_padded(
     length, batch = steps.shape[:2]
     data = steps.reshape(length * batch, steps.shape[2])
     output, last = _run(step, data, [batch] * length, state, params, options)
-    output = output.reshape(length, batch, output.shape[-1])
-    return (output.transpose(0, 1) if batch_first else output), last
+    return ops._unsafe_view(output, (length, batch, output.shape[-1])), last
 
 
 def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     options = _Options(has_biases, num_layers, dropout, train, bidirectional)
     output, last = _run_padded(_step_lstm, input, _two_states(hx), params, batch_first, options)
-    return output, *last
+    return (output.transpose(0, 1) if batch_first else output), *last
 
 
 def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -195,7 +194,7 @@ def _padded(step: Step) -> Callable:
     def kernel(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
         options = _Options(has_biases, num_layers, dropout, train, bidirectional)
         output, last = _run_padded(step, input, (hx,), params, batch_first, options)
-        return output, last[0]
+        return (output.transpose_(0, 1) if batch_first else output), last[0]
 
     return kernel
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindtorch import geometry
 from mindtorch.autograd.outputs import write_out
+from mindtorch.composite import out_forms
 from mindtorch.composite.integrals import cumulative_trapezoid_dx as cumulative_trapezoid_dx
 from mindtorch.composite.integrals import cumulative_trapezoid_x as cumulative_trapezoid_x
 from mindtorch.composite.integrals import gradient_of_points as gradient_of_points
@@ -31,6 +32,7 @@ from mindtorch.composite.statistics import corrcoef as corrcoef
 from mindtorch.composite.statistics import cov as cov
 from mindtorch.composite.statistics import dist as dist
 from mindtorch.composite.statistics import renorm as renorm
+from mindtorch.composite.statistics import renorm_out as renorm_out
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import dtype as Dtype
@@ -57,6 +59,9 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
 
 def argsort_stable(input: Tensor, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
     return ops.sort(input, dim=dim, descending=descending, stable=stable)[1]
+
+
+argsort_stable_out = out_forms.of_same_dtype(argsort_stable)
 
 
 # -------------------- truth --------------------
@@ -236,11 +241,26 @@ def nanmean(input: Tensor, dim: Dims, keepdim: bool, dtype: Dtype | None) -> Ten
     return total / ops.sum(~missing.detach(), dims, keepdim)
 
 
+def nanmean_out(input: Tensor, dim: Dims, keepdim: bool, dtype: Dtype | None, out: Tensor) -> Tensor:
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(
+            "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors."
+        )
+    return out_forms.put(out, nanmean(input, dim, keepdim, dtype))
+
+
 # -------------------- neighbours and order --------------------
 
 
 def msort(input: Tensor) -> Tensor:
     return ops.sort(input, 0)[0]
+
+
+def msort_out(input: Tensor, out: Tensor) -> Tensor:
+    result = msort(input)
+    out_forms.check_dtype(result, out)
+    written: Tensor = write_out(out, result)
+    return written
 
 
 def diff(input: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
@@ -252,7 +272,16 @@ def diff(input: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor
     joined = ops.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, joined.size(dim))):
         joined = _difference(joined, dim)
-    return ops.zeros_like(input).copy_(input) if joined is input else joined  # as torch records it
+    if n == 0:
+        return ops.zeros_like(input).copy_(input)  # as torch records it
+    return joined
+
+
+def diff_out(input: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None, out: Tensor) -> Tensor:
+    result = diff(input, n, dim, prepend, append)
+    if n == 0:
+        out_forms.check_dtype(result, out, "expected scalar_type {result} but found {out}")
+    return out_forms.put(out, result)
 
 
 def _difference(tensor: Tensor, dim: int) -> Tensor:

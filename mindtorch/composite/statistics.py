@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mindtorch import geometry
+from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.tensor import Tensor
@@ -112,6 +113,9 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     norms = ops.linalg_vector_norm(input, p, others, True)
     factors = ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), ops.ones_like(norms))
     return (input * factors).contiguous()
+
+
+renorm_out = out_forms.of_input_dtype(renorm)
 
 
 def _check_renorm(input: Tensor, p: float, maxnorm: float) -> None:

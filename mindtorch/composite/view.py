@@ -1,15 +1,18 @@
 """Ops of the view family that are written in other view ops."""
 
-import warnings
 from collections.abc import Callable, Sequence
 
 from mindtorch import geometry
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
+from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
+from mindtorch.dtype import bool as boolean
+from mindtorch.dtype import int64
 from mindtorch.memory_format import checked_format, contiguous_format, preserve_format
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 # -------------------- shapes --------------------
 
@@ -109,12 +112,11 @@ def broadcast_to(input, size):
 def numpy_T(input):
     ndim = input.ndim
     if ndim not in (0, 2):
-        warnings.warn(
+        warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
             "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
             UserWarning,
-            stacklevel=3,
         )
     return input.permute(tuple(range(ndim - 1, -1, -1)))
 
@@ -161,6 +163,12 @@ def narrow(input, dim, start, length):
     if first + length > extent:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({extent}).")
     return ops.slice(input, dim, first, first + length, 1)
+
+
+def narrow_tensor(input, dim, start, length):
+    if start.ndim or start.is_floating_point() or start.is_complex() or start.dtype is boolean:
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return narrow(input, dim, start.item(), length)
 
 
 def split_sizes(input, split_size, dim):
@@ -211,6 +219,12 @@ def swapdims_(input, dim0, dim1):
     return input.transpose_(dim0, dim1)
 
 
+def adjoint(input):
+    if input.ndim == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return input.transpose(-2, -1).conj() if input.ndim else input.conj()
+
+
 def ravel(input):
     return input.contiguous().view((-1,))
 
@@ -237,6 +251,24 @@ def tensor_split_indices(input, indices, dim) -> tuple[Tensor, ...]:
     wrapped = geometry.wrap_dim(dim, input.ndim)
     edges = [0, *indices, input._array.shape[wrapped]]
     return tuple([ops.slice(input, wrapped, low, high, 1) for low, high in zip(edges, edges[1:])])
+
+
+def tensor_split_tensor(input, tensor_indices_or_sections, dim) -> tuple[Tensor, ...]:
+    """A tensor without dimensions says how many parts there are, one with a dimension where they begin."""
+    _check_splittable(input)
+    places = tensor_indices_or_sections
+    if places.dtype is not int64:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            + places.dtype.storage_name
+        )
+    if places.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
+            f"got a tensor with {places.ndim} dims"
+        )
+    split = tensor_split_indices if places.ndim else tensor_split_sections
+    return split(input, places.tolist(), dim)
 
 
 def _check_splittable(input: Tensor) -> None:
@@ -343,6 +375,11 @@ view_as_real_copy = _copy_of("view_as_real")
 view_copy = _copy_of("view")
 
 
+narrow_copy_out = out_forms.of_same_dtype(
+    narrow_copy,
+    "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be improved?  If "
+    "so, please report an enhancement request to PyTorch.)",
+)
 alias_copy_out = _copy_into("alias")
 as_strided_copy_out = _copy_into("as_strided")
 detach_copy_out = _copy_into("alias")

@@ -10,6 +10,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.batched_array import BatchedArray, Level
 from mindtorch.dispatch.namespace import ops
+from mindtorch.op_names import qualified
 from mindtorch.tensor import Tensor, share_version, wrap
 
 _thread = state.thread
@@ -39,10 +40,11 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
     return run(function, args if entry.composite else with_lifted_first(args, kwargs), kwargs)
 
 
-def one_by_one(function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """What a function of tensors that knows of no batches gives for each sample, stacked."""
+def one_by_one(op: str, function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """What the function of an op that knows of no batches gives for each sample, stacked."""
     tensors = list(tensors_in((*args, *kwargs.values())))
     level = max((level for tensor in tensors for level in levels_of_tensor(tensor)), key=lambda level: level.number)
+    check_not_empty(op, level.size)
 
     def sample(value: Any, number: int) -> Any:
         if isinstance(value, (list, tuple)):
@@ -63,6 +65,15 @@ def one_by_one(function: Callable, *args: Any, **kwargs: Any) -> Any:
     if isinstance(calls[0], (list, tuple)):
         return tuple([stacked(list(column)) for column in zip(*calls, strict=True)])
     return stacked(calls)
+
+
+def check_not_empty(op: str, size: int) -> None:
+    """Without a sample nobody knows what the results look like."""
+    if not size:
+        raise RuntimeError(
+            f"Batching rule not implemented for {qualified(op)}. The fallback path does not support vmap over dims of "
+            "size 0."
+        )
 
 
 def is_batched(value: Any) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from mindtorch import state
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.registry import OpEntry
+from mindtorch.dispatch.torch_dispatch import is_wanted
 from mindtorch.layout import strided
 from mindtorch.op_names import qualified
 from mindtorch.roots import root_of
@@ -30,6 +31,8 @@ if ON:
 # Their result may have the memory of an input, though they are no views: autograd need not know, as nobody uses that
 # input again.
 _MAY_SHARE = frozenset(("_unsafe_view",))
+# They change what autograd knows of a tensor, and leave its elements as they are.
+_WRITE_NOTHING = frozenset(("detach_",))
 
 
 class KernelError(AssertionError):
@@ -56,6 +59,8 @@ def checked(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any
     entry: OpEntry = function.op  # type: ignore[attr-defined]
     if state.batch_levels:
         return run(function, args, kwargs)  # vmap's arrays have no memory of their own
+    if is_wanted((*args, *kwargs.values())):
+        return run(function, args, kwargs)  # a program's own `__torch_dispatch__` promises nothing
     if kwargs.get("out") is not None and not _is_out(entry):
         return run(function, args, kwargs)  # handed on to the `out=` variant, which is checked
     before = [_Before(tensor) for tensor in tensors_among((*args, *kwargs.values()))]
@@ -90,13 +95,17 @@ def _check_inputs(entry: OpEntry, before: Iterable[_Before], written: list[Tenso
     for each in before:
         tensor, version = each.tensor, version_of(each.tensor)
         is_written = any(tensor is other for other in written)
-        if is_written and version <= each.version and not tensor.is_inference():
+        if is_written and version <= each.version and _counts_writes(entry, tensor):
             _fail(entry, "wrote a tensor and left its version at", version)
         shares = any(counter is tensor._version_counter for counter in counters if counter is not None)
         if not is_written and not shares and version != each.version:
             _fail(entry, "raised the version of an input that it must not write, to", version)
         if not is_written and tensor._array is not each.array:
             _fail(entry, "gave an input other memory", tensor.shape)
+
+
+def _counts_writes(entry: OpEntry, tensor: Tensor) -> bool:
+    return entry.base not in _WRITE_NOTHING and not tensor.is_inference()
 
 
 def _check_returned(entry: OpEntry, results: list[Tensor], written: list[Tensor]) -> None:

@@ -94,6 +94,8 @@ def _let_through(function: Callable, args: tuple, kwargs: dict) -> Any:
 def _below(function: Callable, args: tuple, kwargs: dict) -> Any:
     """Run a call, in a `__torch_dispatch__` if there is one for it."""
     run = torch_dispatch.runner(function.op, (*args, *kwargs.values()))  # type: ignore[attr-defined]
+    if trace.is_on():
+        trace.show_kernel(function, args, kwargs, run is not None)
     return _called(function, args, kwargs) if run is None else run(_called, function, args, kwargs)
 
 

@@ -112,7 +112,7 @@ class OpOverload:
 
     @cached_property
     def _out_names(self) -> list[str]:
-        return [argument.name for argument in self._schema.arguments if argument.keyword_only and argument.written]
+        return self._schema.out_names
 
     def _outs(self, kwargs: dict[str, Any]) -> Any:
         """What Python functions take as `out`: the tensor, or a tuple where the schema names several."""
@@ -146,8 +146,17 @@ class OpOverloadPacket:
         """Take the overloads from the registry, which may have got some or lost some."""
         entries = overloads_of(self.__name__, self._namespace)
         self._overloads = {entry.schema.overload or "default": OpOverload(self, entry) for entry in entries}
-        self._only = next(iter(self._overloads.values()))._call if len(entries) == 1 else None
-        self._is_boxed = all(entry.boxed for entry in entries)
+        boxed = [entry for entry in entries if entry.boxed]
+        self._is_boxed = len(boxed) == len(entries)
+        plain = entries if self._is_boxed else [entry for entry in entries if not entry.boxed]
+        self._only = self._overload_of(plain[0])._call if len(plain) == 1 else None
+        # The `out=` of ops whose Python function has none.
+        self._copied_out = None
+        if not self._is_boxed and len(boxed) == 1 and not any(entry.schema.is_out for entry in plain):
+            self._copied_out = self._overload_of(boxed[0])
+
+    def _overload_of(self, entry: OpEntry) -> OpOverload:
+        return self._overloads[entry.schema.overload or "default"]
 
     @property
     def _qualified_op_name(self) -> str:
@@ -167,6 +176,8 @@ class OpOverloadPacket:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if state.interceptors and self._is_boxed and has_torch_function((*args, *kwargs.values())):
             return handle_torch_function(self, overriding_arguments((*args, *kwargs.values())), args, kwargs)
+        if kwargs and self._copied_out is not None and self._copied_out._schema.is_given_outs(kwargs):
+            return self._copied_out(*args, **kwargs)
         if self._only is not None:
             return self._only(*args, **kwargs)
         if self._is_boxed:

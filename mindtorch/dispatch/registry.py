@@ -74,6 +74,8 @@ class KernelTable(dict):
         array = next((value for value in args if type(value) in self), None)
         if array is not None and type(array) is not np.ndarray:
             return self[type(array)](number, *args, **kwargs)
+        if isinstance(number, bool):  # raises no dtype, and there are ops that refuse it
+            return self[np.ndarray](np.asarray(number), *args, **kwargs)
         dtype = common_dtype(number, args[0] if array is None else array)
         return self[np.ndarray](np.asarray(number).astype(dtype), *args, **kwargs)
 

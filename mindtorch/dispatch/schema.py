@@ -7,7 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
+from mindtorch.dispatch.schema_syntax import parse_declaration
 from mindtorch.op_names import ATEN, qualified
 
 _SCHEMA = re.compile(
@@ -100,6 +102,22 @@ class Schema:
         return any(argument.written for argument in self.arguments)
 
     @property
+    def argument_names(self) -> set[str]:
+        return {argument.name for argument in self.arguments}
+
+    @property
+    def out_names(self) -> list[str]:
+        return [argument.name for argument in self.arguments if argument.keyword_only and argument.written]
+
+    @property
+    def is_out(self) -> bool:
+        return bool(self.out_names)
+
+    def is_given_outs(self, kwargs: Mapping[str, Any]) -> bool:
+        """Whether a call gives something to write the results to."""
+        return not kwargs.keys().isdisjoint(self.out_names)
+
+    @property
     def full_name(self) -> str:
         return f"{self.base}.{self.overload}" if self.overload else self.base
 
@@ -128,7 +146,9 @@ class Schema:
         return [*shown, "*", *keyword_only] if keyword_only else shown
 
     def __str__(self) -> str:
-        return qualified(self.text)
+        """As torch prints it: `Mean` is 1. What has its namespace already was printed when it was defined."""
+        name = self.text.partition("(")[0]
+        return self.text if "::" in name else str(parse_declaration(qualified(self.text)))
 
     __repr__ = __str__
 

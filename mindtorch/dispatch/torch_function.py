@@ -4,7 +4,6 @@ Calls get here in two ways: from the public functions, methods and properties, a
 (see mindtorch.overridable), and from generated functions that the program got hold of before that.
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from mindtorch import errors, state
 from mindtorch.dispatch.namespace import public_function
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 _thread = state.thread
 _waiting: list[Callable[[], None]] = []
@@ -172,7 +172,7 @@ class TorchFunctionMode:
     def push(cls, *args: Any, **kwargs: Any) -> "TorchFunctionMode":
         """What was once needed to make a mode."""
         message = "`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`"
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warn(message, UserWarning)
         return cls(*args, **kwargs)
 
 

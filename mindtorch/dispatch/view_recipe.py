@@ -1,6 +1,6 @@
 """`ViewRecipe`: how to take a view again, from another tensor than its base."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mindtorch import state
 from mindtorch.autograd_meta import ViewMeta
@@ -11,28 +11,34 @@ from mindtorch.tensor import Tensor
 class ViewRecipe:
     """Takes a view again, from a tensor that has the geometry of the view's base.
 
+    Strides express every view, but for one of other elements (view_as_real): that takes the functions again, up to the
+    one that gives such elements. With `view_replay` on, all of them are taken again.
+
     Keeps no reference to the base: the base's own node holds a recipe, and a cycle would keep the graph alive.
     """
 
-    __slots__ = ("shape", "stride", "offset", "replays")
+    __slots__ = ("shape", "stride", "offset", "dtype", "replays")
 
     def __init__(self, view: Tensor, base: Tensor) -> None:
         self.shape = view.shape
         self.stride = view.stride()
-        self.offset = view.storage_offset() - base.storage_offset()
-        # Strides cannot express a view of other elements (view_as_real, view(dtype)): that takes the functions again.
-        by_strides = view._array.dtype == base._array.dtype and not state.thread.view_replay
-        self.replays = None if by_strides else _replays(view._meta)
+        self.offset = view.storage_offset() - base.storage_offset() * base.itemsize // view.itemsize
+        self.dtype = None if state.thread.view_replay else view.dtype
+        self.replays = () if self.dtype is base.dtype else _replays(view._meta)
 
     def __call__(self, tensor: Tensor) -> Tensor:
-        if self.replays is None:
-            return ops.as_strided(tensor, self.shape, self.stride, tensor.storage_offset() + self.offset)
+        left = len(self.replays)
         for function, args in self.replays:
+            if tensor.dtype is self.dtype:
+                break
             tensor = function(tensor, *args)
-        return tensor
+            left -= 1
+        if self.replays and not left:
+            return tensor
+        return ops.as_strided(tensor, self.shape, self.stride, tensor.storage_offset() + self.offset)
 
 
-def _replays(meta: ViewMeta) -> list[tuple[Callable, tuple]]:
+def _replays(meta: ViewMeta) -> Sequence[tuple[Callable, tuple]]:
     """The view functions that lead from the base to a view."""
     replays: list = []
     step: ViewMeta | None = meta

@@ -133,9 +133,8 @@ def _gradients(
 ) -> list[Tensor]:
     """The gradients of some inputs of a level; zeros where there are none. Recorded only if somebody can ask for
     more."""
-    pairs = [
-        (output, weight) for output, weight in zip(outputs, weights or [None] * len(outputs)) if output.requires_grad
-    ]
+    all_pairs = zip(outputs, weights or [None] * len(outputs))
+    pairs = [(output, weight) for output, weight in all_pairs if edge_of(output) is not None]
     if not pairs:
         return [ops.zeros_like(each) for each in inputs]
     ends = [edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]

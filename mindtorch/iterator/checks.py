@@ -1,6 +1,5 @@
 """What torch refuses before it computes: dtypes and devices that don't fit, and the warning of a resized output."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.iterator.shapes import Shape
 from mindtorch.promotion import can_convert
+from mindtorch.warning import warn
 
 
 def check_result_dtype(result: np.dtype, target: np.dtype) -> None:
@@ -30,13 +30,12 @@ def needs_resize(out: Any, shape: Shape) -> bool:
     if out.shape == shape:
         return False
     if out.size:
-        warnings.warn(
+        warn(
             "An output with one or more elements was resized since it had shape "
             f"{list(out.shape)}, which does not match the required output shape {list(shape)}. This behavior is "
             "deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
             "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
             UserWarning,
-            stacklevel=4,
         )
     return True
 

@@ -1,12 +1,12 @@
 """What may be written: memory that stands for one element each, and that no input reads as another element."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch import geometry
+from mindtorch.warning import warn
 
 
 def check_overlap(out: Any, inputs: Sequence[Any]) -> None:
@@ -36,11 +36,10 @@ def check_distinct(out: Any) -> None:
 def warn_if_expanded(out: Any, op: str, assignment: str) -> None:
     """Some ops only warn of writing to memory that stands for several elements."""
     if is_expanded(out):
-        warnings.warn(
+        warn(
             f"Use of {op} on expanded tensors is deprecated. Please clone() the tensor before performing this "
             f"operation. This also applies to advanced indexing e.g. {assignment}",
             UserWarning,
-            stacklevel=4,
         )
 
 

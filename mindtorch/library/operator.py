@@ -196,7 +196,7 @@ class Operator:
         kernel = self._kernel_for(array_class)
         if array_class is BatchedArray and kernel is not self.kernel(IMPLICIT):
             rule = self.kernel(BATCHED)
-            return partial(one_by_one, self.run_kernel) if rule is None else partial(by_rule, rule)
+            return partial(one_by_one, self.name, self.run_kernel) if rule is None else partial(by_rule, rule)
         if kernel is not None:
             return kernel
         if array_class is None:

@@ -1,6 +1,5 @@
 """Calls of ops without an autograd kernel on tensors that require grad: as in torch, the backward pass warns."""
 
-import warnings
 from typing import Any
 
 from mindtorch import state
@@ -9,6 +8,7 @@ from mindtorch.autograd.node_base import NodeBase
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.library.results import may_record
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 _thread = state.thread
 
@@ -61,4 +61,4 @@ def _watch(op: str, edges: tuple, results: list[Tensor]) -> None:
 
 
 def _warn(op: str) -> None:
-    warnings.warn(_WARNING.format(op), UserWarning, stacklevel=2)
+    warn(_WARNING.format(op), UserWarning)

@@ -1,6 +1,5 @@
 """Tensor methods that turn tensors into Python numbers, lists and iterators."""
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.memory_format import checked_format, memory_format, preserve_format
 from mindtorch.tensor import Tensor, extend_tensor
+from mindtorch.warning import warn
 
 
 @extend_tensor
@@ -24,7 +24,7 @@ class ScalarMethods:
     def item(self: Any) -> Any:
         """The only element as a Python number."""
         array = self._array
-        if array.size != 1:
+        if array.size != 1 and type(array) is not BatchedArray:
             raise errors.not_a_scalar(array.size)
         if state.interceptors and torch_dispatch.is_wanted((self,)):
             return torch_dispatch.ask_op("_local_scalar_dense", self)
@@ -34,10 +34,10 @@ class ScalarMethods:
         return value if type(value) in _PYTHON_NUMBERS else float(value)  # bfloat16 has a scalar type of its own
 
     def __bool__(self: Any) -> bool:
-        if self._array.size != 1:
-            raise errors.ambiguous_truth(self._array.size)
         if type(self._array) is BatchedArray:
             raise errors.control_flow_in_vmap()
+        if self._array.size != 1:
+            raise errors.ambiguous_truth(self._array.size)
         return bool(self.item())
 
     def __int__(self) -> int:
@@ -45,11 +45,10 @@ class ScalarMethods:
 
     def __float__(self: Any) -> float:
         if self._edge is not None and self.requires_grad:
-            warnings.warn(
+            warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first.",
                 UserWarning,
-                stacklevel=2,
             )
         return float(_real(_single(self), "double"))
 

@@ -1,6 +1,5 @@
 """Tensor methods about the memory behind a tensor: `set_`, `resize_`, sharing, pinning."""
 
-import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
@@ -23,6 +22,7 @@ from mindtorch.roots import root_of
 from mindtorch.storage import UntypedStorage, array_on
 from mindtorch.tensor import Tensor, extend_tensor
 from mindtorch.typed_storage import TypedStorage
+from mindtorch.warning import warn
 
 _thread = state.thread
 
@@ -78,12 +78,12 @@ class MemoryMethods:
 
     def resize(self: Any, *sizes: Any) -> Tensor:
         """The same elements in another shape; the old form of `view`, which does not have to be dense."""
-        warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+        warn("non-inplace resize is deprecated", UserWarning)
         return _with_as_many_elements(self, sizes)
 
     def resize_as(self: Any, tensor: Tensor) -> Tensor:
         """The same elements in the shape of another tensor."""
-        warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
+        warn("non-inplace resize_as is deprecated", UserWarning)
         return _with_as_many_elements(self, tensor.shape)
 
     def is_set_to(self: Any, tensor: Any = ...) -> bool:
@@ -174,10 +174,9 @@ def _has_several_orders(tensor: Any) -> bool:
 def _warn_of_device(method: str, device: Any) -> None:
     if device is not None:
         as_device(device)
-        warnings.warn(
+        warn(
             f"The argument 'device' of Tensor.{method}() is deprecated. Please do not pass this argument.",
             DeprecationWarning,
-            stacklevel=3,
         )
 
 

@@ -144,10 +144,6 @@ class TransposedAndConjugated:
         """The complex conjugate; the tensor itself if it is real. There is no lazy conjugation here."""
         return ops.conj_physical(self) if self.is_complex() else self
 
-    def adjoint(self: Any) -> Tensor:
-        """The conjugate with its last two dimensions exchanged."""
-        return self.transpose(-2, -1).conj()
-
     def resolve_conj(self: Any) -> Any:
         return self
 

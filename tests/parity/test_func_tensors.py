@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 import mindtorch
@@ -83,9 +84,60 @@ OF_SAMPLES = {
 }
 
 
+# A sample is no number, and no data of programs.
+AS_NUMBERS = {
+    "item of several": lambda T, x: x.item(),
+    "bool of several": lambda T, x: bool(x),
+    "float": lambda T, x: float(x[0]),
+    "int": lambda T, x: int(x[0]),
+    "complex": lambda T, x: complex(x[0]),
+    "index": lambda T, x: [1, 2][x[0].long()],
+    "float of several": lambda T, x: float(x),
+    "tolist": lambda T, x: x.tolist(),
+    "array": lambda T, x: np.asarray(x),
+    "in a text": lambda T, x: f"{x[0]:.2f}",
+    "while": lambda T, x: next(iter(())) if (x > 0).any() else x,
+    "is_nonzero": lambda T, x: x.is_nonzero(),
+    "contains": lambda T, x: 1.0 in x,
+    "retain_grad": lambda T, x: x.retain_grad(),
+    "requires_grad_": lambda T, x: x.requires_grad_(),
+    "backward": lambda T, x: x.sum().backward(),
+    "item of one that is captured": lambda T, x: x + T.ones(1).item(),
+}
+
+
 @pytest.mark.parametrize("name", OF_SAMPLES)
 def test_samples_of_vmap(name):
     assert_same(lambda T: T.vmap(lambda x: OF_SAMPLES[name](T, x))(numbers(T, 3, 2)))
+
+
+@pytest.mark.parametrize("requires_grad", [False, True], ids=["plain", "requires grad"])
+@pytest.mark.parametrize("name", AS_NUMBERS)
+def test_samples_as_numbers(name, requires_grad):
+    def program(T):
+        return T.vmap(lambda x: AS_NUMBERS[name](T, x))(numbers(T, 3, 2).requires_grad_(requires_grad))
+
+    assert_same(program)
+
+
+@program
+def history_of_samples(T):
+    """Autograd sees a sample only inside a transform that differentiates."""
+    leaf = numbers(T, 3, 2).requires_grad_()
+    seen = []
+
+    def f(x):
+        for each in (x, x * 2, x[0], x.detach(), x * leaf[0], leaf):
+            seen.append((each.requires_grad, each.is_leaf, each.grad_fn is None))
+        return x.sum()
+
+    T.vmap(f)(leaf)
+    T.vmap(T.vmap(f))(leaf.unsqueeze(1))
+    T.vmap(T.func.grad(f))(leaf)
+    T.func.grad(lambda x: T.vmap(f)(x).sum())(leaf)
+    T.vmap(lambda x: T.vmap(T.func.grad(f))(x).sum())(leaf.unsqueeze(1))
+    T.vmap(lambda x: seen.append(str(x * 2)) or f(x))(leaf).sum().backward()
+    return seen, leaf.grad
 
 
 def test_bincount_of_samples():

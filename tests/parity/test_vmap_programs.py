@@ -1,5 +1,7 @@
 """`vmap` of everyday functions gives what it gives in torch: values, dtypes, shapes and error texts."""
 
+import warnings
+
 import pytest
 
 from tests.parity.library_programs import tried
@@ -106,6 +108,109 @@ def plain(T, value):
 @pytest.mark.filterwarnings("ignore")
 def test_call(call):
     assert_same(lambda T: plain(T, tried(call, T, T.arange(6.0).reshape(2, 3))))
+
+
+# -------------------- places and sizes that tensors tell --------------------
+
+
+def silently(function):
+    """Without the warnings that tell which ops torch runs for one sample after the other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function()
+
+
+def signals(T, spectra, windows):
+    """The inverse transform of spectra, whose sum of windows it looks at."""
+    return T.istft(spectra, 4, 2, 4, windows)
+
+
+def losses(T, *batched):
+    """The losses of three sequences: `batched` names the arguments that there are several of."""
+    given = {
+        "log_probs": T.linspace(-1, 1, 2 * 6 * 3 * 5).sin().reshape(2, 6, 3, 5),
+        "targets": T.tensor([[[1, 2], [3, 4], [2, 2]], [[2, 2], [1, 1], [4, 3]]]),
+        "input_lengths": T.tensor([[6, 5, 6], [4, 6, 6]]),
+        "target_lengths": T.tensor([[2, 1, 2], [1, 2, 2]]),
+    }
+    in_dims = tuple([0 if name in batched else None for name in given])
+    values = [value if name in batched else value[0] for name, value in given.items()]
+    return T.vmap(lambda *args: T.ctc_loss(*args, reduction=1), in_dims=in_dims)(*values)
+
+
+# Of a 2 x 3 x 4 tensor x, a batch of matrices m, and a batch of pairs of places p.
+PLACES = {
+    "index_copy": lambda T, x, m, p: T.vmap(lambda v, i, s: v.index_copy(0, i, s))(x, p, m),
+    "index_copy at the end": lambda T, x, m, p: T.vmap(lambda v, i, s: v.index_copy(-1, i, s[:, :2]))(x, p, x),
+    "index_copy to other places": lambda T, x, m, p: T.vmap(lambda i: x[0].index_copy(0, i, m[0]))(p),
+    "index_copy of other values": lambda T, x, m, p: T.vmap(lambda s: x[0].index_copy(0, p[0], s))(m),
+    "index_copy into others": lambda T, x, m, p: T.vmap(lambda v: v.index_copy(0, p[0], m[0]))(x),
+    "index_copy of numbers": lambda T, x, m, p: T.vmap(lambda v, s: v.index_copy(0, T.tensor(0), s))(
+        x[:, 0, 0], m[:, 0, 0]
+    ),
+    "index_copy_": lambda T, x, m, p: T.vmap(lambda v, i, s: v.clone().index_copy_(0, i, s))(x, p, m),
+    "index_copy too far": lambda T, x, m, p: T.vmap(lambda v, i, s: v.index_copy(0, i, s))(x, p + 7, m),
+    "index_copy from the end": lambda T, x, m, p: T.vmap(lambda v, i, s: v.index_copy(0, i, s))(x, p - 3, m),
+    "index_copy too far for all": lambda T, x, m, p: T.vmap(lambda v: v.index_copy(0, p[0] + 7, m[0]))(x),
+    "index_copy of too few": lambda T, x, m, p: T.vmap(lambda v, i, s: v.index_copy(0, i, s[:1]))(x, p, m),
+    "index_copy of another dtype": lambda T, x, m, p: T.vmap(lambda v, i, s: v.index_copy(0, i, s.double()))(x, p, m),
+    "index_copy with out=": lambda T, x, m, p: T.vmap(lambda v: T.index_copy(v, 0, p[0], m[0], out=v))(x),
+    "nested index_copy": lambda T, x, m, p: T.vmap(lambda i: T.vmap(lambda v: v.index_copy(0, i, m[0]))(x))(p),
+    "take": lambda T, x, m, p: T.vmap(lambda v, i: v.take(i))(x, p),
+    "take from the end": lambda T, x, m, p: T.vmap(lambda v, i: v.take(i - 3))(x, p),
+    "take at other places": lambda T, x, m, p: T.vmap(lambda i: x[0].take(i), in_dims=1)(p),
+    "take too far": lambda T, x, m, p: T.vmap(lambda v, i: v.take(i))(x, p + 11),
+    "nested take": lambda T, x, m, p: T.vmap(lambda i: T.vmap(lambda v: v.take(i))(x))(p),
+    "nonzero_static": lambda T, x, m, p: T.vmap(lambda v: T.nonzero_static(v > 0, size=5))(x),
+    "nonzero_static in another dimension": lambda T, x, m, p: T.vmap(
+        lambda v: T.nonzero_static(v > 0, size=9, fill_value=7), in_dims=2
+    )(x),
+    "nested nonzero_static": lambda T, x, m, p: T.vmap(T.vmap(lambda v: T.nonzero_static(v, size=3)))(p.unsqueeze(-1)),
+    "nonzero_static of no samples": lambda T, x, m, p: T.vmap(lambda v: T.nonzero_static(v, size=3))(x[:0]),
+    "narrow from a tensor": lambda T, x, m, p: T.vmap(lambda v, i: v.narrow(0, i, 1))(x, p[:, 0]),
+    "narrow of samples": lambda T, x, m, p: T.vmap(lambda v: v.narrow(0, T.tensor(1), 1))(x),
+    "narrow of a tensor": lambda T, x, m, p: T.vmap(lambda v: v + x[0].narrow(0, T.tensor(1), 1))(x),
+    "tensor_split at tensors": lambda T, x, m, p: T.vmap(lambda v, i: v.tensor_split(i))(x, p),
+    "tensor_split of samples": lambda T, x, m, p: T.vmap(lambda v: v.tensor_split(T.tensor([1])))(x),
+    "istft": lambda T, x, m, p: T.vmap(lambda v, w: signals(T, v * (1 + 1j), w))(x, x[:, 0].abs() + 1),
+    "istft with other windows": lambda T, x, m, p: T.vmap(lambda w: signals(T, x[0] * 1j, w))(x[:, 0].abs() + 1),
+    "istft without windows": lambda T, x, m, p: T.vmap(lambda v, w: signals(T, v * 1j, w), randomness="same")(
+        x, x[:, 0] * 0
+    ),
+    "determinants": lambda T, x, m, p: T.vmap(T._linalg_det, in_dims=2)((T.arange(27.0) ** 2).sin().reshape(3, 3, 3)),
+    "logarithms of determinants": lambda T, x, m, p: T.vmap(T._linalg_slogdet, in_dims=1)(
+        (T.arange(27.0) ** 2).sin().reshape(3, 3, 3)
+    ),
+    "ctc_loss": lambda T, x, m, p: losses(T, "log_probs", "targets", "input_lengths", "target_lengths"),
+    "ctc_loss of other lengths": lambda T, x, m, p: losses(T, "input_lengths"),
+    "ctc_loss of other targets": lambda T, x, m, p: losses(T, "log_probs", "target_lengths"),
+}
+
+
+@pytest.mark.parametrize("call", PLACES.values(), ids=PLACES)
+def test_places(call):
+    def run(T):
+        x = T.linspace(-2, 3, 24).reshape(2, 3, 4)
+        given = (x, T.arange(16.0).reshape(2, 2, 4), T.tensor([[0, 1], [2, 0]]))
+        return plain(T, silently(lambda: tried(call, T, *given)))
+
+    assert_same(run)
+
+
+DERIVATIVES = {
+    "index_copy": lambda T, v, w: (v.index_copy(0, T.tensor([2, 0]), w) ** 2).sum(),
+    "take": lambda T, v, w: (v.take(T.tensor([0, -1, 0])) ** 3).sum() * w.sum(),
+}
+
+
+@pytest.mark.parametrize("function", DERIVATIVES.values(), ids=DERIVATIVES)
+def test_derivatives_of_places(function):
+    def run(T):
+        v, w = T.linspace(-2, 3, 24).reshape(2, 3, 4), T.linspace(1, 2, 16).reshape(2, 2, 4)
+        gradients = T.vmap(T.func.grad(lambda *args: function(T, *args), argnums=(0, 1)))
+        return plain(T, silently(lambda: gradients(v, w)))
+
+    assert_same(run)
 
 
 # -------------------- items that are set --------------------

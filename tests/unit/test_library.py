@@ -183,6 +183,7 @@ class TestSeenFromOutside:
         assert capsys.readouterr().err.splitlines() == [
             "[call] op=[unit::traced], key=[AutogradCPU]",
             " [call] op=[aten::exp], key=[AutogradCPU]",
+            "  [redispatch] op=[aten::exp], key=[CPU]",
         ]
 
     def test_namespaces_are_listed(self, library):

@@ -76,7 +76,7 @@ DIFFERENTIATED = {
     "qr": lambda a: linalg.qr(a),
     "pinv": lambda a: linalg.pinv(a),
 }
-ONLY_SQUARE = {"eigvalsh", "eigh", "eig", "eigvals", "lu"}
+ONLY_SQUARE = {"eigvalsh", "eigh", "eig", "eigvals"}
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])

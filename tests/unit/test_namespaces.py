@@ -69,10 +69,13 @@ def test_a_missing_kernel_names_the_op_in_full():
 def test_the_trace_prints_the_namespace(norm, capsys):
     with show_dispatch_trace():
         call(norm, torch.ones(1))
-    assert capsys.readouterr().err.splitlines()[1:] == [
+    assert capsys.readouterr().err.splitlines()[2:] == [
         "[call] op=[package::norm], key=[AutogradCPU]",
+        " [redispatch] op=[package::norm], key=[CPU]",
         " [call] op=[aten::abs], key=[AutogradCPU]",
+        "  [redispatch] op=[aten::abs], key=[CPU]",
         " [call] op=[aten::sum], key=[AutogradCPU]",
+        "  [redispatch] op=[aten::sum], key=[CPU]",
     ]
 
 

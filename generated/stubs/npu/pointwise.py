@@ -430,6 +430,39 @@ def threshold_backward(grad_output, input, threshold, out=None):
     )
 
 
+def threshold(input, threshold, value, out=None):
+    """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
+
+    ACLNN: aclnnThreshold(self, threshold, value, out)
+    """
+    raise missing_kernel(
+        "threshold", "NPU", "threshold(input, threshold, value, out=None)", "mindtorch/backends/npu/pointwise.py"
+    )
+
+
+def hardtanh(input, min_val, max_val, out=None):
+    """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
+
+    ACLNN: aclnnHardtanh(self, clipValueMin, clipValueMax, out)
+    """
+    raise missing_kernel(
+        "hardtanh", "NPU", "hardtanh(input, min_val, max_val, out=None)", "mindtorch/backends/npu/pointwise.py"
+    )
+
+
+def hardtanh_backward(grad_output, input, min_val, max_val, out=None):
+    """hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor
+
+    ACLNN: aclnnHardtanhBackward(gradOutput, self, min, max, out)
+    """
+    raise missing_kernel(
+        "hardtanh_backward",
+        "NPU",
+        "hardtanh_backward(grad_output, input, min_val, max_val, out=None)",
+        "mindtorch/backends/npu/pointwise.py",
+    )
+
+
 def leaky_relu(input, negative_slope, out=None):
     """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
 

@@ -185,6 +185,16 @@ def histc(input, bins, min, max, out=None):
     )
 
 
+def bincount(input, weights, minlength):
+    """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
+
+    ACLNN: aclnnBincount(self, weights, minlength, out)
+    """
+    raise missing_kernel(
+        "bincount", "NPU", "bincount(input, weights, minlength)", "mindtorch/backends/npu/reduction.py"
+    )
+
+
 def searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=None):
     """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
 

@@ -23,9 +23,15 @@ def _gelu_tanh_curvature(x):
 
 
 def elu_formula_backward(grad, self, alpha, scale, input_scale):
-    """Gradient of elu: the slope is constant for positive input, an exponential elsewhere."""
-    falling = alpha * scale * input_scale * (self.clamp(max=0) * input_scale).exp()
-    return grad * ops.where(self > 0, scale, falling)
+    """Gradient of elu: the slope is an exponential up to 0, constant elsewhere, for nan too."""
+    falling = alpha * scale * input_scale * (ops.where(self < 0, self, 0.0) * input_scale).exp()
+    return grad * ops.where(self <= 0, falling, scale)
+
+
+def elu_result_backward(grad, result, alpha, scale, input_scale):
+    """The same from elu's result, which an in-place call leaves: the exponential is in it."""
+    falling = input_scale * (result.clamp(max=0) + alpha * scale)
+    return grad * ops.where(result <= 0, falling, scale)
 
 
 def mish_formula_backward(grad, self):
@@ -36,8 +42,8 @@ def mish_formula_backward(grad, self):
 
 def hardswish_formula_backward(grad, self):
     """Gradient of x * clamp(x + 3, 0, 6) / 6."""
-    inside = ops.where((self > -3) & (self < 3), self / 3 + 0.5, 0.0)
-    return grad * ops.where(self >= 3, 1.0, inside)
+    rising = ops.where(self < 3, grad * (self / 3 + 0.5), grad)
+    return ops.where(self <= -3, 0.0, rising)  # even if the gradient is nan
 
 
 def silu_formula_backward(grad, self):

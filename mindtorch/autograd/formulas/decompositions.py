@@ -86,22 +86,22 @@ def slogdet_jvp(A_t, A):
 # ---- linear systems ----
 
 
-def _is_vector(A, B):
-    return B.ndim == 1 or (A.ndim - 1 == B.ndim and tuple(B.shape) == tuple(A.shape[:-1]))
+def _is_vector(A, shape):
+    return len(shape) == 1 or (A.ndim - 1 == len(shape) and tuple(shape) == tuple(A.shape[:-1]))
 
 
-def solve_backward(grad, A, B, result, left):
+def solve_backward(grad, A, shape, result, left):
     """Gradients of the matrix and of the right-hand side."""
     B_grad = ops.linalg_solve(_adjoint(A), grad, left=left)
-    if _is_vector(A, B):
+    if _is_vector(A, shape):
         return -B_grad.unsqueeze(-1) * conj(result.unsqueeze(-2)), B_grad
     product = B_grad.matmul(_adjoint(result)) if left else _adjoint(result).matmul(B_grad)
     return -product, B_grad
 
 
-def solve_jvp(A_t, B_t, A, B, result, left):
+def solve_jvp(A_t, B_t, A, shape, result, left):
     """Tangent of the solution."""
-    if _is_vector(A, B):
+    if _is_vector(A, shape):
         change = A_t.matmul(result.unsqueeze(-1)).squeeze(-1)
     else:
         change = A_t.matmul(result) if left else result.matmul(A_t)
@@ -218,52 +218,126 @@ def qr_r_jvp(A_t, Q, R, mode):
     return _qr_tangents(A_t, Q, R, mode)[1].triu()
 
 
-def lu_factor_backward(grad, A, LU):
-    """Gradient of both factors in one matrix."""
-    return lu_backward(grad.tril(-1), grad.triu(), ops.linalg_lu(A)[0], _lower(LU), LU.triu())
+# Of A = P L U, the smaller side of the matrix gives the square parts of the factors: L is square, and U a square beside
+# a rest, if A is wide; L is a square above a rest, and U square, if A is tall. The change of the square part is
+# L F U, where the strict lower triangle of F belongs to L and the upper one to U; the rests follow from the square.
 
 
-def _lower(LU):
-    return LU.tril(-1) + ops.eye(LU.shape[-2], LU.shape[-1], dtype=LU.dtype, device=LU.device)
+def _split_columns(matrix, count):
+    """The first columns, and the rest."""
+    return matrix[..., :count], matrix[..., count:]
 
 
-def _check_square_lu(L, U):
-    if L.shape[-2] != U.shape[-1]:
-        raise NotImplementedError("the derivative of the LU factors of matrices that are not square is not implemented")
+def _split_rows(matrix, count):
+    """The first rows, and the rest."""
+    return matrix[..., :count, :], matrix[..., count:, :]
+
+
+def _divided_by_lower(L, matrix):
+    return ops.linalg_solve_triangular(L, matrix, upper=False, unitriangular=True)
+
+
+def _divided_by_upper(U, matrix):
+    return ops.linalg_solve_triangular(U, matrix, upper=True, left=False)
+
+
+def _adjoint_divided_by_lower(L, matrix):
+    return ops.linalg_solve_triangular(_adjoint(L), matrix, upper=True, unitriangular=True)
+
+
+def _adjoint_divided_by_upper(U, matrix):
+    return ops.linalg_solve_triangular(_adjoint(U), matrix, upper=False, left=False)
 
 
 def lu_backward(L_grad, U_grad, P, L, U):
-    """Gradient of the factors of a square matrix."""
-    _check_square_lu(L, U)
-    inner = 0
-    if L_grad is not None:
-        inner = inner + _adjoint(L).matmul(L_grad).tril(-1)
-    if U_grad is not None:
-        inner = inner + U_grad.matmul(_adjoint(U)).triu()
-    left = ops.linalg_solve_triangular(_adjoint(L), inner, upper=True, unitriangular=True)
-    return P.matmul(ops.linalg_solve_triangular(_adjoint(U), left, upper=False, left=False))
+    """Gradient of both factors."""
+    L_grad = ops.zeros_like(L) if L_grad is None else L_grad
+    U_grad = ops.zeros_like(U) if U_grad is None else U_grad
+    is_wide = L.shape[-2] <= U.shape[-1]
+    return P.matmul((_wide_lu_backward if is_wide else _tall_lu_backward)(L_grad, U_grad, L, U))
 
 
-def _lu_change(A_t, P, L, U):
-    _check_square_lu(L, U)
-    half = ops.linalg_solve_triangular(U, P.transpose(-2, -1).matmul(A_t), upper=True, left=False)
-    return ops.linalg_solve_triangular(L, half, upper=False, unitriangular=True)
+def _wide_lu_backward(L_grad, U_grad, L, U):
+    square, rest = _split_columns(U, L.shape[-1])
+    square_grad, rest_grad = _split_columns(U_grad, L.shape[-1])
+    lower = _adjoint(L).matmul(L_grad) - rest_grad.matmul(_adjoint(rest))
+    inner = lower.tril(-1) + square_grad.matmul(_adjoint(square)).triu()
+    parts = [_adjoint_divided_by_upper(square, inner), rest_grad]
+    return _adjoint_divided_by_lower(L, ops.cat(parts, -1))
+
+
+def _tall_lu_backward(L_grad, U_grad, L, U):
+    square, rest = _split_rows(L, U.shape[-2])
+    square_grad, rest_grad = _split_rows(L_grad, U.shape[-2])
+    upper = U_grad.matmul(_adjoint(U)) - _adjoint(rest).matmul(rest_grad)
+    inner = _adjoint(square).matmul(square_grad).tril(-1) + upper.triu()
+    parts = [_adjoint_divided_by_lower(square, inner), rest_grad]
+    return _adjoint_divided_by_upper(U, ops.cat(parts, -2))
+
+
+def _lu_tangents(A_t, P, L, U):
+    permuted = P.transpose(-2, -1).matmul(A_t)
+    is_wide = L.shape[-2] <= U.shape[-1]
+    return (_wide_lu_tangents if is_wide else _tall_lu_tangents)(permuted, L, U)
+
+
+def _wide_lu_tangents(permuted, L, U):
+    square, rest = _split_columns(U, L.shape[-1])
+    square_t, rest_t = _split_columns(_divided_by_lower(L, permuted), L.shape[-1])
+    change = _divided_by_upper(square, square_t)
+    lower = change.tril(-1)
+    return L.matmul(lower), ops.cat([change.triu().matmul(square), rest_t - lower.matmul(rest)], -1)
+
+
+def _tall_lu_tangents(permuted, L, U):
+    square, rest = _split_rows(L, U.shape[-2])
+    square_t, rest_t = _split_rows(_divided_by_upper(U, permuted), U.shape[-2])
+    change = _divided_by_lower(square, square_t)
+    upper = change.triu()
+    return ops.cat([square.matmul(change.tril(-1)), rest_t - rest.matmul(upper)], -2), upper.matmul(U)
 
 
 def lu_lower_jvp(A_t, P, L, U):
     """Tangent of the lower factor."""
-    return L.matmul(_lu_change(A_t, P, L, U).tril(-1))
+    return _lu_tangents(A_t, P, L, U)[0]
 
 
 def lu_upper_jvp(A_t, P, L, U):
     """Tangent of the upper factor."""
-    return _lu_change(A_t, P, L, U).triu().matmul(U)
+    return _lu_tangents(A_t, P, L, U)[1]
 
 
-def lu_factor_jvp(A_t, A, LU):
+def _unpacked(LU):
+    """The two factors that are together in one matrix."""
+    rows, columns = LU.shape[-2:]
+    count = min(rows, columns)
+    ones = ops.eye(rows, count, dtype=LU.dtype, device=LU.device)
+    return LU[..., :count].tril(-1) + ones, LU[..., :count, :].triu()
+
+
+def _exchange(LU, pivots):
+    """The matrix P: row after row was exchanged with the one that the pivots number, from 1."""
+    rows = LU.shape[-2]
+    order = ops.arange(rows, device=LU.device).expand((*LU.shape[:-2], rows))
+    for row in range(pivots.shape[-1]):
+        place = pivots[..., row : row + 1].long() - 1
+        other = order.gather(-1, place).squeeze(-1)
+        order = order.scatter(-1, place, order[..., row : row + 1]).select_scatter(other, -1, row)
+    return (order.unsqueeze(-2) == ops.arange(rows, device=LU.device).unsqueeze(-1)).to(LU.dtype)
+
+
+def lu_factor_backward(grad, LU, pivots):
+    """Gradient of both factors in one matrix."""
+    count = min(LU.shape[-2:])
+    L_grad, U_grad = grad[..., :count].tril(-1), grad[..., :count, :].triu()
+    return lu_backward(L_grad, U_grad, _exchange(LU, pivots), *_unpacked(LU))
+
+
+def lu_factor_jvp(A_t, LU, pivots):
     """Tangent of both factors in one matrix."""
-    P, L, U = ops.linalg_lu(A)[0], _lower(LU), LU.triu()
-    return lu_lower_jvp(A_t, P, L, U) + lu_upper_jvp(A_t, P, L, U)
+    L_t, U_t = _lu_tangents(A_t, _exchange(LU, pivots), *_unpacked(LU))
+    wider, taller = U_t.shape[-1] - L_t.shape[-1], L_t.shape[-2] - U_t.shape[-2]
+    return ops.constant_pad_nd(L_t, [0, wider]) + ops.constant_pad_nd(U_t, [0, 0, 0, taller])
 
 
 # ---- exponentials ----

@@ -28,9 +28,17 @@ def gather_grad(grad, shape, dim, index):
     return grad.new_zeros(shape).scatter_add_(dim, index, grad)
 
 
-def masked_select_backward(grad, shape, mask):
+# torch keeps all of the input for its shape, here and in masked_select, so that a write to it is an error.
+
+
+def gather_backward(grad, self, dim, index):
+    """Gradient of gather, with respect to a tensor that is kept."""
+    return gather_grad(grad, self.shape, dim, index)
+
+
+def masked_select_backward(grad, self, mask):
     """Gradient of masked_select, in the shape that tensor and mask broadcast to."""
-    full = grad.new_zeros(shape) + ops.zeros_like(mask, dtype=grad.dtype)
+    full = grad.new_zeros(self.shape) + ops.zeros_like(mask, dtype=grad.dtype)
     return full.masked_scatter(mask.expand(full.shape), grad)
 
 

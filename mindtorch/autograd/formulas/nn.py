@@ -28,6 +28,25 @@ def embedding_dense_double_backward(grad, indices, padding_idx):
     return picked.masked_fill((indices == padding_idx).unsqueeze(-1), 0) if padding_idx >= 0 else picked
 
 
+def embedding_bag_backward(
+    grad, indices, offsets, bags, sizes, found, num_weights, scale_grad_by_freq, mode, sparse, per_sample, padding_idx
+):
+    """The gradient of a table of which bags were made; a sparse one as `embedding_backward` makes it."""
+    if not sparse:
+        return ops._embedding_bag_backward(
+            grad, indices, offsets, bags, sizes, found, num_weights, scale_grad_by_freq, mode, sparse, per_sample,
+            padding_idx,
+        )  # fmt: skip
+    if not bags.numel():
+        bags = ops.searchsorted(offsets, ops.arange(indices.shape[0], dtype=offsets.dtype), right=True) - 1
+    values = grad.index_select(0, bags)
+    if mode == 1:
+        values = values / sizes.index_select(0, bags).unsqueeze(1)
+    if per_sample is not None:
+        values = values * per_sample.unsqueeze(1)
+    return embedding_backward(values, indices, num_weights, padding_idx, scale_grad_by_freq, True)
+
+
 def dropout_backward(grad, mask, p, train):
     """Gradient of dropout: the same elements dropped, the same scale."""
     if train is False:

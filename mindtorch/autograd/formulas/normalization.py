@@ -3,6 +3,7 @@
 import math
 
 from mindtorch.autograd.formulas.common import channel_dims, sum_of
+from mindtorch.autograd.history import edge_of
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.forward_ad import has_tangents
 from mindtorch.dispatch.tangents import without_forward_ad
@@ -160,7 +161,7 @@ def layer_norm_double_backward(
 
 def _statistics_with_history(input, mean, rstd, dims):
     """The saved statistics as functions of the input, if somebody differentiates the formula that uses them."""
-    if not (thread.grad_enabled and input.requires_grad or has_tangents((input,))):
+    if not (thread.grad_enabled and edge_of(input) is not None or has_tangents((input,))):
         return mean, rstd
     with without_forward_ad():
         eps = (1 / (rstd * rstd) - _variance(input, mean, dims)).detach()

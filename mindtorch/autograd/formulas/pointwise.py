@@ -76,7 +76,7 @@ def pow_self_backward(grad, self, exponent):
 def pow_exponent_backward(grad, self, exponent, result):
     """Gradient of self ** exponent with respect to the exponent; 0 ** positive stays 0."""
     flat = (self == 0) & (_is_real_nonnegative(exponent))
-    return ops.where(flat, 0.0, grad * conj(result * self.log()))
+    return ops.where(flat, 0.0, grad * conj(result * self.to(result.dtype).log()))
 
 
 def pow_slope(self, exponent):
@@ -86,7 +86,7 @@ def pow_slope(self, exponent):
 
 def pow_exponent_slope(self, exponent, result):
     """Derivative of self ** exponent in the exponent."""
-    return ops.where((self == 0) & _is_real_nonnegative(exponent), 0.0, result * self.log())
+    return ops.where((self == 0) & _is_real_nonnegative(exponent), 0.0, result * self.to(result.dtype).log())
 
 
 def pow_scalar_exponent_backward(grad, self, exponent, result):
@@ -167,9 +167,12 @@ def clamp_jvp(self, self_t, min, min_t, max, max_t):
     return result
 
 
-def extremum_backward(grad, self, other, chosen):
-    """Gradient of maximum/minimum for the side that `chosen` marks; ties give half to each side."""
-    return ops.where(self == other, grad / 2, grad).masked_fill(chosen.logical_not(), 0)
+def extremum_backward(grad, self, other, passed_over):
+    """Gradient of maximum/minimum for one side: nothing where it was `passed_over`, half of it where both are equal.
+
+    With a nan on either side all of it goes to both.
+    """
+    return ops.where(self == other, grad / 2, grad).masked_fill(passed_over, 0)
 
 
 def extremum_jvp(self, self_t, other, other_t, chosen):
@@ -201,9 +204,9 @@ def logit_backward(grad, self, eps):
     """Flat where eps has taken the place of the input; without eps there is nothing outside of 0 to 1."""
     limited = eps is not None and eps >= 0
     low, high = (eps, 1 - eps) if limited else (0, 1)
-    inside = (self >= low) & (self <= high)
+    outside = (self < low) | (self > high)
     positive = self + 0.0  # what -0.0 is not
-    return ops.where(inside, grad / (positive * (1 - positive)), 0.0 if limited else math.nan)
+    return ops.where(outside, 0.0 if limited else math.nan, grad / (positive * (1 - positive)))
 
 
 def reciprocal_or_zero(value):

@@ -50,11 +50,19 @@ def _product_of_others(self, dim):
 
 
 def extremal_reduction_backward(grad, self, result, dim, keepdim):
-    """Gradient of amax/amin/max/min: shared evenly among the elements that reach the extremum (as NaN does)."""
+    """Gradient of amax/amin: shared evenly among the elements that equal the extremum. None equals nan: 0 / 0."""
     dims = reduced_dims(dim, self.ndim)
-    reached = _reached(self, restore_dims(result, dims, self.ndim, keepdim))
-    grad = restore_dims(grad, dims, self.ndim, keepdim)
-    count = reached.sum(dims, True) if self.ndim else reached.sum()
+    reached = self == restore_dims(result, dims, self.ndim, keepdim)
+    return _shared(restore_dims(grad, dims, self.ndim, keepdim), reached, dims)
+
+
+def extremum_of_all_backward(grad, self, result):
+    """Gradient of the max, min or median of all elements: shared evenly among those that reach it, as a nan does."""
+    return _shared(grad, _reached(self, result), ())
+
+
+def _shared(grad, reached, dims):
+    count = reached.sum(dims, True) if reached.ndim else reached.sum()
     return grad / count * reached
 
 
@@ -69,11 +77,10 @@ def aminmax_backward(grad_min, grad_max, self, min, max, dim, keepdim):
 def extremal_reduction_jvp(self_t, self, result, dim, keepdim):
     """Tangent of amax/amin/max/min: the mean over the elements that reach the extremum."""
     dims = reduced_dims(dim, self.ndim)
-    reached = _reached(self, restore_dims(result, dims, self.ndim, keepdim))
+    reached = self == restore_dims(result, dims, self.ndim, keepdim)
     if self.ndim == 0:
-        return self_t
-    total = (self_t * reached).sum(dims, keepdim)
-    return total / reached.sum(dims, keepdim)
+        return self_t * reached / reached
+    return (self_t * reached).sum(dims, keepdim) / reached.sum(dims, keepdim)
 
 
 def median_jvp(self_t, self, result):
@@ -84,6 +91,11 @@ def median_jvp(self_t, self, result):
 def _reached(self, extremum):
     reached = self == extremum
     return ops.where(extremum.isnan(), self.isnan(), reached) if self.is_floating_point() else reached
+
+
+def running_extreme_backward(grad, self, dim, indices):
+    """Gradient of cummax/cummin. torch keeps the input, so that it must not be written in between; so it is here."""
+    return pick_backward(grad, dim, indices, self.shape, True) if self.numel() else self
 
 
 def pick_backward(grad, dim, indices, shape, keepdim):
@@ -107,13 +119,14 @@ def pick_jvp(self_t, dim, indices, keepdim):
 def var_backward(grad, self, dim, correction, keepdim):
     """Gradient of the variance."""
     grad = restore_dims(grad, dim, self.ndim, keepdim)
-    dims = reduced_dims(dim, self.ndim)
-    return grad * (2.0 / _degrees_of_freedom(self, dim, correction)) * _centred(self, dims)
+    freedom = _degrees_of_freedom(self, dim, correction)
+    if freedom <= 0 and (dim is None or not self.ndim):
+        return grad * ops.where(self == self.mean(), math.nan, math.inf)
+    return grad * (2.0 / freedom if freedom else math.inf) * _centred(self, reduced_dims(dim, self.ndim))
 
 
 def _degrees_of_freedom(self, dim, correction):
-    freedom = reduced_count(self.shape, dim) - (1 if correction is None else correction)
-    return freedom if freedom > 0 else math.nan
+    return reduced_count(self.shape, dim) - (1 if correction is None else correction)
 
 
 def _centred(self, dims):
@@ -124,7 +137,8 @@ def var_jvp(self_t, self, dim, correction, keepdim):
     """Tangent of the variance."""
     product = real(conj(_centred(self, reduced_dims(dim, self.ndim))) * self_t)
     total = product.sum(reduced_dims(dim, self.ndim), keepdim) if self.ndim else product
-    return total * (2.0 / _degrees_of_freedom(self, dim, correction))
+    freedom = _degrees_of_freedom(self, dim, correction)
+    return total * (2.0 / freedom if freedom > 0 else math.nan)
 
 
 def std_backward(grad, self, result, dim, correction, keepdim):
@@ -142,12 +156,7 @@ def std_jvp(self_t, self, result, dim, correction, keepdim):
 def logsumexp_backward(grad, self, result, dim, keepdim):
     """Gradient of logsumexp: softmax weights."""
     result = restore_dims(result, dim, self.ndim, keepdim)
-    return restore_dims(grad, dim, self.ndim, keepdim) * _softmax_weights(self, result)
-
-
-def _softmax_weights(self, logsumexp):
-    weights = conj((self - logsumexp).exp())
-    return ops.where(logsumexp == -math.inf, 0.0, weights) if not self.is_complex() else weights
+    return restore_dims(grad, dim, self.ndim, keepdim) * conj((self - result).exp())
 
 
 def logsumexp_jvp(self_t, self, dim, keepdim):
@@ -194,7 +203,7 @@ def _norm_slope(self, ord, norm, dim):
     if ord == 2:
         return (self / norm).masked_fill(norm == 0, 0)
     if math.isinf(ord):
-        reached = self.abs() == norm
+        reached = _reached(self.abs(), norm)
         dims = reduced_dims(dim, self.ndim)
         return self.sgn() * (reached / (reached.sum(dims, True) if self.ndim else reached.sum()))
     if ord < 1:

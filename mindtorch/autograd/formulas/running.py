@@ -13,7 +13,7 @@ def _from_the_end(running, tensor, dim):
 
 def cumprod_grad(grad, self, dim, result):
     """Gradient of a running product: what each product owes to an element is the product of its other factors."""
-    if self.ndim == 0 or not self.numel():
+    if self.ndim == 0 or not self.numel() or self.shape[dim] == 1:
         return grad
     if not bool((self == 0).any()):
         return _from_the_end(ops.cumsum, grad * result.conj(), dim) / self.conj()

@@ -76,6 +76,11 @@ def _grads(access, grad, self, src, reduce, include_self, result):
     return (self_grad if include_self else access.cleared(self_grad)), src_grad
 
 
+def index_add_backward(grad, dim, index, source):
+    """Gradient of what index_add adds. torch keeps all of `source` for its shape, so that a write to it is an error."""
+    return grad.index_select(dim, index).expand_as(source) if source.ndim else grad.index_select(dim, index.squeeze(0))
+
+
 def _of_mean(access, grad, self, src, include_self, result):
     counts = access.added(ops.full_like(grad, int(include_self)), ops.ones_like(src))
     share = grad / counts.masked_fill(counts == 0, 1)

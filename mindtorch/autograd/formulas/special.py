@@ -3,23 +3,19 @@
 import math
 
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 SQRT_PI = math.sqrt(math.pi)
 SQRT_TWO_PI = math.sqrt(2 * math.pi)
 
 
 def xlogy_self_backward(grad, self, other):
-    """Gradient of self * log(other) with respect to self; 0 * log(0) is flat."""
-    flat = (self == 0) & (other <= 0)
-    log = other.log() if isinstance(other, Tensor) else math.log(other)
-    return ops.where(flat, 0.0, grad * log)
+    """Gradient of self * log(other) with respect to self; 0 * log(0) is flat, and nothing comes of a gradient of 0."""
+    return ops.xlogy(grad, other).masked_fill((self == 0) & (other <= 0), 0)
 
 
 def xlog1py_self_backward(grad, self, other):
     """Gradient of self * log(1 + other) with respect to self; 0 * log(0) is flat."""
-    flat = (self == 0) & (other <= -1)
-    return ops.where(flat, 0.0, grad * other.log1p())
+    return ops.special_xlog1py(grad, other).masked_fill((self == 0) & (other <= -1), 0)
 
 
 def i1_backward(grad, self, result):

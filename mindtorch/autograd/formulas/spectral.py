@@ -52,7 +52,7 @@ def eigh_vectors_jvp(A_t, values, vectors):
     return vectors.matmul(_off_diagonal(product) / _gaps(values))
 
 
-def eig_backward(values_grad, vectors_grad, self, values, vectors):
+def eig_backward(values_grad, vectors_grad, is_complex, values, vectors):
     """Gradient of eigenvalues and vectors, which have the length 1."""
     inner = 0 if values_grad is None else ops.diag_embed(values_grad)
     adjoint = _adjoint(vectors)
@@ -62,7 +62,7 @@ def eig_backward(values_grad, vectors_grad, self, values, vectors):
         change = product - adjoint.matmul(vectors * along.unsqueeze(-2))
         inner = inner + _off_diagonal(change / conj(_gaps(values)))
     grad = ops.linalg_solve(adjoint, inner.matmul(adjoint))
-    return grad if self.is_complex() else grad.real
+    return grad if is_complex else grad.real
 
 
 def _eig_change(self_t, vectors):

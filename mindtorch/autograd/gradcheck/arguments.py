@@ -1,7 +1,6 @@
 """Which inputs and outputs of a function gradcheck looks at, and what it refuses."""
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from mindtorch.dtype import complex128, float64
 from mindtorch.interop import from_numpy
 from mindtorch.layout import sparse_coo, strided
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 
 def as_tuple(values: Any) -> tuple:
@@ -50,11 +50,10 @@ def check_inputs(arguments: tuple) -> None:
         )
     for position, value in sources:
         if value.dtype not in (float64, complex128):
-            warnings.warn(
+            warn(
                 f"Input #{position} requires gradient and is not a double precision floating point or complex. This "
                 "check will likely fail if all the inputs are not of double precision floating point or complex. ",
                 UserWarning,
-                stacklevel=3,
             )
         content = elements_of(value)
         if any(stride == 0 and size > 1 for stride, size in zip(content.stride(), content.shape, strict=True)):

@@ -1,6 +1,5 @@
 """What else a derivative has to fulfil: gradients of zero, and gradients and tangents that are missing."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +19,7 @@ from mindtorch.autograd.gradcheck.numerical import are_close
 from mindtorch.dispatch import ops
 from mindtorch.generator import Generator
 from mindtorch.layout import sparse_coo
+from mindtorch.warning import warn
 
 # -------------------- gradients of zero --------------------
 
@@ -96,12 +96,11 @@ def _check_undefined(outputs: list[Any], arguments: tuple) -> None:
 
 
 def _warn_of_new_check() -> None:
-    warnings.warn(
+    warn(
         "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
         "break existing callers of this function. If this is true for you, you can call this function with "
         '"check_undefined_grad=False" to disable the feature',
         UserWarning,
-        stacklevel=2,
     )
 
 

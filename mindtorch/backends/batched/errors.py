@@ -29,6 +29,12 @@ def no_fallback(op: str) -> RuntimeError:
     return RuntimeError(f"Batching rule not implemented for {qualified(op)}. We could not generate a fallback.")
 
 
+def no_view(op: str) -> RuntimeError:
+    return RuntimeError(
+        f"Batching rule not implemented for {qualified(op)}; the fallback path doesn't work on out= or view ops."
+    )
+
+
 def unsupported(op: str) -> RuntimeError:
     return RuntimeError(
         f"vmap over torch.{op} isn't supported yet. Please file an issue at https://github.com/pytorch/pytorch/issues "

@@ -4,6 +4,7 @@ from typing import Any
 
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, Rule, batched, is_array, run
+from mindtorch.dispatch.batching import check_not_empty
 
 
 def one_by_one(op: str, promotion: str | None = None) -> Kernel:
@@ -12,8 +13,7 @@ def one_by_one(op: str, promotion: str | None = None) -> Kernel:
 
 def sample_by_sample(op: str) -> Rule:
     def rule(batch: Batch, *args: Any) -> Any:
-        if not batch.size:
-            raise RuntimeError("The fallback path does not support vmap over dims of size 0.")
+        check_not_empty(op, batch.size)
         results = [run(op, *_sample(batch, args, number)) for number in range(batch.size)]
         if isinstance(results[0], (list, tuple)):
             return tuple([_stacked(op, each) for each in zip(*results, strict=True)])

@@ -3,10 +3,12 @@
 import numpy as np
 
 from mindtorch.backends.cpu import activations, arithmetic
+from mindtorch.backends.cpu.choosing import clamp
 from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.elementwise import unary
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
-from mindtorch.promotion import BOOL, COMPLEX
+from mindtorch.promotion import BOOL, COMPLEX, UINT8, is_integral
 
 Array = np.ndarray
 Number = complex
@@ -21,13 +23,40 @@ relu = unary(
         | refused(NotImplementedError, "clamp is not supported for complex types", *COMPLEX),
     )
 )
-_THRESHOLD_BACKWARD = Op(
-    loops(arithmetic.threshold_backward, REAL_NUMBERS), refusals=not_implemented("threshold_cpu", BOOL, *COMPLEX)
+_NO_THRESHOLD = not_implemented("threshold_cpu", BOOL, *COMPLEX)
+_THRESHOLD = Op(loops(arithmetic.threshold, REAL_NUMBERS), refusals=_NO_THRESHOLD, check_overlap=False)
+_THRESHOLD_BACKWARD = Op(loops(arithmetic.threshold_backward, REAL_NUMBERS), refusals=_NO_THRESHOLD)
+_HARDTANH_BACKWARD = Op(
+    loops(arithmetic.hardtanh_backward, FLOATS), refusals=not_implemented("hardshrink_backward_cpu", *ONLY_FLOATING)
 )
 _LEAKY_RELU = Op(loops(arithmetic.leaky_relu, FLOATS), refusals=not_implemented("leaky_relu_cpu", *ONLY_FLOATING))
 _LEAKY_RELU_BACKWARD = Op(
     loops(arithmetic.leaky_relu_backward, FLOATS), refusals=not_implemented("leaky_relu_backward_cpu", *ONLY_FLOATING)
 )
+
+
+def threshold(input: Array, threshold: Number, value: Number, out: Array | None = None) -> Array:
+    numbers = (threshold, value)
+    if input.dtype not in _NO_THRESHOLD:
+        numbers = tuple([checked_number(number, input.dtype) for number in numbers])
+    # In torch, too, this is an op of two operands: `out` may have another dtype.
+    return compute(_THRESHOLD, (input, input), out, *numbers)
+
+
+def hardtanh(input: Array, min_val: Number = -1, max_val: Number = 1, out: Array | None = None) -> Array:
+    if input.dtype == BOOL:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if is_integral(input.dtype):
+        min_val, max_val = int(min_val), int(max_val)
+        if input.dtype == UINT8 and (min_val < 0 or max_val < 0):
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    return clamp(input, min_val, max_val, out)
+
+
+def hardtanh_backward(
+    grad_output: Array, input: Array, min_val: Number, max_val: Number, out: Array | None = None
+) -> Array:
+    return compute(_HARDTANH_BACKWARD, (input, grad_output), out, min_val, max_val)
 
 
 def threshold_backward(grad_output: Array, input: Array, threshold: Number, out: Array | None = None) -> Array:

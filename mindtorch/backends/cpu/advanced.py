@@ -4,7 +4,6 @@ After `resolve` an index list holds only integer arrays and Nones (whole dimensi
 them; NumPy and torch agree on the shape of the result. They don't agree on its strides, nor on the error texts.
 """
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.strided import allocate, strided, strides_of
 from mindtorch.backends.view_geometry import view_strides
 from mindtorch.geometry import contiguous_strides
+from mindtorch.warning import warn
 
 Array = np.ndarray
 Indices = Sequence[Array | None]
@@ -49,10 +49,9 @@ def _picks_from_nothing(shape: tuple[int, ...], resolved: Indices) -> bool:
 
 def _places(mask: Array, shape: tuple[int, ...], dim: int) -> tuple[Array, ...]:
     if mask.dtype.char == "B":
-        warnings.warn(
+        warn(
             "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
             UserWarning,
-            stacklevel=2,
         )
     if shape[dim : dim + mask.ndim] != mask.shape:
         raise _mask_mismatch(mask, shape, dim)

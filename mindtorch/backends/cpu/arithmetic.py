@@ -73,12 +73,11 @@ def power_of_integers(a: Array, b: Array, out: Array | None = None) -> Array:
 
 
 def complex_power(a: Array, b: Array, out: Array | None = None) -> Array:
-    """exp(b * log(a)), which for a base of 0 NumPy does not compute: the logarithm is infinite, so 0 ** 0 is nan."""
-    is_zero = np.asarray(a == 0)
-    if not is_zero.any():
+    """exp(b * log(a)), also for bases whose logarithm is infinite: NumPy takes 0 ** 0 for 1, torch for nan."""
+    has_logarithm = np.isfinite(a) & (a != 0)
+    if has_logarithm.all():
         return np.power(a, b, out=out)
-    of_zero = np.exp(b * np.asarray(complex(-np.inf, 0), np.result_type(a, b)))
-    return choose(is_zero, of_zero, np.power(a, b), out=out)
+    return choose(has_logarithm, np.power(a, b), np.exp(b * np.log(a)), out=out)
 
 
 def ones(x: Array, exponent: Array, out: Array | None = None) -> Array:
@@ -208,6 +207,18 @@ def relu(x: Array, out: Array | None = None) -> Array:
     if out is None and x.size <= _FEW:
         return np.maximum(x, _ZEROS[x.dtype])
     return at_least(x, _ZEROS[x.dtype], out)
+
+
+@blockwise(arrays=2)
+def threshold(out: Array, x: Array, other: Array, threshold: float, value: float) -> None:
+    number = x.dtype.type
+    np.copyto(out, np.where(x <= number(threshold), number(value), other))
+
+
+@blockwise(arrays=2)
+def hardtanh_backward(out: Array, x: Array, grad: Array, low: float, high: float) -> None:
+    number = x.dtype.type
+    keep(grad, ~((x <= number(low)) | (x >= number(high))), out)
 
 
 @blockwise(arrays=2)

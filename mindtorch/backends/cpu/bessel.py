@@ -1,10 +1,11 @@
 """Kernels of special functions that are SciPy's as they are: Bessel, incomplete gamma, zeta, normal distribution."""
 
+from math import factorial
 from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.arithmetic import copy
+from mindtorch.backends.cpu.arithmetic import choose, copy
 from mindtorch.backends.cpu.computing import FLOATS, Op, loops
 from mindtorch.backends.cpu.elementwise import binary, unary
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
@@ -41,6 +42,52 @@ entr = _of_one("entr", "entr_cpu")
 erfcx = _of_one("erfcx", "erfcx_cpu", (*_NARROW, *COMPLEX))
 ndtri = _of_one("ndtri", "ndtri_cpu", (*_NARROW, *COMPLEX))
 log_ndtr = _of_one("log_ndtr", "log_ndtr_cpu", (*_NARROW, *COMPLEX))
+
+
+def _finite_of_one(name: str, op: str) -> Any:
+    """A function that torch has no limit of: it is nan at infinity, and has no narrow dtypes."""
+
+    def computation(x: Array, out: Array | None = None) -> Array:
+        function = getattr(scipy_special, name)
+        found = function(x)
+        values = found[0] if type(found) is tuple else found
+        return choose(np.isinf(x), x.dtype.type(np.nan), values, out)
+
+    return unary(
+        Op(loops(computation, FLOATS), int_to_float, refusals=not_implemented(f"{op}_cpu", *_NARROW, *COMPLEX))
+    )
+
+
+airy_ai = _finite_of_one("airy", "airy_ai")
+bessel_j0 = _finite_of_one("j0", "bessel_j0")
+bessel_j1 = _finite_of_one("j1", "bessel_j1")
+bessel_y0 = _finite_of_one("y0", "bessel_y0")
+bessel_y1 = _finite_of_one("y1", "bessel_y1")
+modified_bessel_i0 = _finite_of_one("i0", "modified_bessel_i0")
+modified_bessel_i1 = _finite_of_one("i1", "modified_bessel_i1")
+modified_bessel_k0 = _of_one("k0", "modified_bessel_k0_cpu", (*_NARROW, *COMPLEX))
+modified_bessel_k1 = _of_one("k1", "modified_bessel_k1_cpu", (*_NARROW, *COMPLEX))
+scaled_modified_bessel_k0 = _of_one("k0e", "scaled_modified_bessel_k0_cpu", (*_NARROW, *COMPLEX))
+scaled_modified_bessel_k1 = _of_one("k1e", "scaled_modified_bessel_k1_cpu", (*_NARROW, *COMPLEX))
+
+
+_SINC_SERIES = [(-1) ** power / factorial(2 * power + 1) for power in range(6, -1, -1)]
+
+
+def _spherical_j0(x: Array, out: Array | None = None) -> Array:
+    """sin(x) / x; by its series where x is small."""
+    series = np.polyval(_SINC_SERIES, x * x).astype(x.dtype)
+    quotient = np.where(np.isinf(x), 0, np.sin(x) / x)
+    return choose(np.abs(x) < 0.5, series, quotient, out)
+
+
+spherical_bessel_j0 = unary(
+    Op(
+        loops(_spherical_j0, FLOATS),
+        int_to_float,
+        refusals=not_implemented("spherical_bessel_j0_cpu", *_NARROW, *COMPLEX),
+    )
+)
 
 
 def _xlog1py(x: Array, y: Array, out: Array | None = None) -> Array:

@@ -1,6 +1,5 @@
 """Conversions between dtypes as torch does them, for arrays and for Python numbers."""
 
-import warnings
 from functools import cache
 
 import numpy as np
@@ -10,6 +9,7 @@ from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.transposing import copy_elements
 from mindtorch.dtype import bfloat16
 from mindtorch.iterator import needs_resize
+from mindtorch.warning import warn
 
 Array = np.ndarray
 
@@ -41,7 +41,7 @@ def cast(array: Array, dtype: np.dtype) -> Array:
 @cache
 def _warn_imaginary_lost() -> None:
     """Once per program, as torch does."""
-    warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2)
+    warn("Casting complex values to real discards the imaginary part", UserWarning)
 
 
 def copy_into(target: Array, source: Array) -> None:

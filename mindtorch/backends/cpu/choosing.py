@@ -1,6 +1,5 @@
 """Pointwise kernels that choose between operands or combine three of them: limits, where, fills, lerp, addcmul."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from mindtorch.dtype import FROM_NUMPY
 from mindtorch.iterator import BLOCK, Builder, Options
 from mindtorch.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral
 from mindtorch.promotion import where as where_dtype
+from mindtorch.warning import warn
 
 Array = np.ndarray
 Number = complex
@@ -68,6 +68,8 @@ def clamp(
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if input.dtype in _NO_COMPLEX_CLAMP:
         raise _NO_COMPLEX_CLAMP[input.dtype](input.dtype)
+    if isinstance(min, complex) or isinstance(max, complex):
+        min, max = _real_limits(input, out, min, max)
     if max is None:
         return clamp_min(input, min, out)
     if min is None:
@@ -79,12 +81,40 @@ def clamp(
 
 def clamp_min(input: Array, min: Array | Number, out: Array | None = None) -> Array:
     _check_clamp_in_place(out, input, min)
+    _check_real_limit(min)
     return compute(_LOWER_LIMITS[isinstance(min, Array)], (input, _checked_limit(input, min)), out)
 
 
 def clamp_max(input: Array, max: Array | Number, out: Array | None = None) -> Array:
     _check_clamp_in_place(out, input, max)
+    _check_real_limit(max)
     return compute(_UPPER_LIMITS[isinstance(max, Array)], (input, _checked_limit(input, max)), out)
+
+
+def _check_real_limit(limit: Array | Number) -> None:
+    if isinstance(limit, complex):
+        raise _NO_COMPLEX_CLAMP[COMPLEX[0]](COMPLEX[0])
+
+
+def _real_limits(input: Array, out: Array | None, *limits: Array | Number | None) -> list[Any]:
+    """Complex limits of floating-point numbers are converted; those of integers would make the result complex."""
+    if not is_integral(input.dtype) and input.dtype != BOOL:
+        return [_as_real(limit) for limit in limits]
+    if out is not input:
+        _check_real_limit(1j)
+    dtype = common_dtype(input, *[limit for limit in limits if limit is not None])
+    raise _cannot_be_cast(dtype, input)
+
+
+def _as_real(limit: Any) -> Any:
+    if isinstance(limit, complex) and limit.imag:
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return limit.real if isinstance(limit, complex) else limit
+
+
+def _cannot_be_cast(dtype: np.dtype[Any], out: Array) -> RuntimeError:
+    name = FROM_NUMPY[dtype].storage_name
+    return RuntimeError(f"result type {name} can't be cast to the desired output type {c_name(out)}")
 
 
 def _check_clamp_in_place(out: Array | None, input: Array, *limits: Array | Number) -> None:
@@ -93,8 +123,7 @@ def _check_clamp_in_place(out: Array | None, input: Array, *limits: Array | Numb
         return
     dtype = common_dtype(input, *limits)
     if dtype != input.dtype and dtype not in COMPLEX:
-        name = FROM_NUMPY[dtype].storage_name
-        raise RuntimeError(f"result type {name} can't be cast to the desired output type {c_name(out)}")
+        raise _cannot_be_cast(dtype, out)
 
 
 def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
@@ -134,11 +163,10 @@ def _choose(out: Array, condition: Array, input: Array, other: Array) -> None:
 
 def _as_condition(condition: Array) -> Array:
     if condition.dtype == UINT8:
-        warnings.warn(
+        warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
             "version of PyTorch. Use a boolean condition instead.",
             UserWarning,
-            stacklevel=4,
         )
         return condition.astype(bool)
     if condition.dtype != BOOL:
@@ -151,7 +179,8 @@ def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | N
     if mask.dtype != BOOL:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {c_name(mask)}")
     iterator.check_devices([mask, input])
-    shape = iterator.broadcast_shapes(mask.shape, input.shape)
+    shapes = (mask.shape, input.shape) if out is None else (input.shape, mask.shape)  # as a message names them
+    shape = iterator.broadcast_shapes(*shapes)
     if out is None:
         out = np.array(np.broadcast_to(input, shape), order="C")
     else:
@@ -192,7 +221,8 @@ _ADDCDIV = Op(loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX))
 def lerp(input: Array, end: Array, weight: Array | Number, out: Array | None = None) -> Array:
     _expect_dtype_of(input, end, "end")
     if isinstance(weight, Array):
-        _expect_dtype_of(input, weight, "weight")
+        if weight.ndim:
+            _expect_dtype_of(input, weight, "weight")
         return compute(_LERP if weight.ndim else _LERP_BY_0_DIM, (input, end, weight), out)
     if not is_integral(input.dtype):
         checked_number(weight, widened(input.dtype))

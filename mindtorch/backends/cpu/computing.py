@@ -42,6 +42,7 @@ class Op:
     `exact_numbers`: with float16 and bfloat16 a number that is not the first operand is not rounded to the dtype first.
     `same_dtype_out`: `out` must have the dtype of the result, as it must for ops of one operand that don't promote.
     `plain_numbers`: a number is a parameter, and not an operand without dimensions that the others are broadcast with.
+    `check_overlap`: refuse an `out` whose elements share memory, as nearly all ops do.
     """
 
     loops: Mapping[NumpyDtype, Loop]
@@ -51,6 +52,7 @@ class Op:
     exact_numbers: bool = False
     same_dtype_out: bool = False
     plain_numbers: bool = False
+    check_overlap: bool = True
     builders: tuple[Builder, Builder] = field(init=False)  # for several operands and for one
     refuses_early: bool = field(init=False)
 
@@ -69,6 +71,7 @@ class Op:
             cast_outputs=True,
             safe_casting=True,
             plain_numbers=self.plain_numbers,
+            check_overlap=self.check_overlap,
         )
 
 

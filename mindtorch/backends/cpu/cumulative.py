@@ -56,7 +56,9 @@ def cummin(input: Array, dim: int, out: Pair | None = None) -> Pair:
 
 def _running_extreme(kernel: str, extreme: np.ufunc, input: Array, dim: int, out: Pair | None) -> Pair:
     """The index is that of the last element so far that reaches the extremum, as does nan."""
-    values, axis = one_dim(input, dim)
+    if not input.ndim and dim not in (-1, 0):
+        raise IndexError(f"{kernel.removesuffix('_cpu')}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+    values, axis = one_dim(input, dim if input.size else -1)  # of an empty tensor, torch never looks at it
     values_out, indices_out = out or (None, None)
     _check_out(values_out, input.dtype)
     _check_out(indices_out, INT64)

@@ -46,7 +46,7 @@ def _check_float(op: str, matrix: Array, kernel: str | None = None) -> None:
 def columns_of(matrix: Array) -> Array:
     """The same matrices, column by column in memory."""
     turned = np.ascontiguousarray(np.swapaxes(matrix, -1, -2))
-    return np.swapaxes(turned.reshape(turned.shape), -1, -2)
+    return np.swapaxes(turned.reshape(-1).reshape(turned.shape), -1, -2)
 
 
 def _delivered(results: Sequence[Array], out: Outs) -> tuple[Array, ...]:
@@ -158,7 +158,7 @@ def lu(A, pivot=True, out=None):
 def det(A, out=None):
     check_square("linalg.det", A)
     _check_float("linalg.det", A, "lu_cpu")
-    packed, pivots, _ = factorized(A)
+    packed, pivots, _ = factorized(_as_columns(A))
     result = quiet(np.multiply.reduce, _diagonal(packed), -1) * _parity(pivots, A.dtype)
     return _delivered((np.asarray(result, A.dtype), columns_of(packed), pivots), out)
 
@@ -166,7 +166,7 @@ def det(A, out=None):
 def slogdet(A, out=None):
     check_square("linalg.slogdet", A)
     _check_float("linalg.slogdet", A)
-    packed, pivots, _ = factorized(A)
+    packed, pivots, _ = factorized(_as_columns(A))
     diagonal = _diagonal(packed)
     size = quiet(np.abs, diagonal)
     signs = np.where(size == 0, diagonal, quiet(np.divide, diagonal, size))
@@ -175,6 +175,11 @@ def slogdet(A, out=None):
     return _delivered(
         (np.asarray(sign, A.dtype), np.asarray(logarithm, real_of(A.dtype)), columns_of(packed), pivots), out
     )
+
+
+def _as_columns(A: Array) -> Array:
+    """The matrices, or their transposes, which have the same determinants: whichever has its columns in memory."""
+    return A if A.dtype.kind == "c" or not A.flags.c_contiguous else np.swapaxes(A, -1, -2)
 
 
 def _diagonal(matrix: Array) -> Array:
@@ -217,6 +222,8 @@ def solve_ex(A, B, left=True, check_errors=False, out=None):
     result, packed, pivots, info = _solved(matrix, np.broadcast_to(right, (*batch, *right.shape[-2:])))
     if check_errors:
         raise_singular("torch.linalg.solve_ex", info, singular)
+    if not left:
+        packed, pivots, _ = factorized(np.broadcast_to(A, matrix.shape))
     result = columns_of(result) if left else np.swapaxes(columns_of(result), -1, -2)
     if is_vector:
         result = columns_of(result[..., 0]) if B.ndim > 1 else result[..., 0]

@@ -1,14 +1,13 @@
 """Kernels that make arrays: from nothing, like another array, and as copies; and those that fill one."""
 
 import builtins
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch import aligned, geometry, iterator, state
-from mindtorch.backends.cpu.casting import copy_into
+from mindtorch.backends.cpu.casting import cast, copy_into
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.quiet import quiet
@@ -31,6 +30,7 @@ from mindtorch.memory_format import (
     preserve_format,
 )
 from mindtorch.promotion import number_dtype
+from mindtorch.warning import warn
 
 Array = np.ndarray
 
@@ -104,12 +104,11 @@ def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=
         raise not_implemented("arange_cpu", np.empty(0, wanted))
     length = arange_length(start, end, step, wanted)
     if out is not None and out.size not in (0, length):
-        warnings.warn(
+        warn(
             f"The number of elements in the out tensor of shape {list(out.shape)} is {out.size} which does not match "
             f"the computed number of elements {length}. Note that this may occur as a result of rounding error. The "
             f"out tensor will be resized to a tensor of shape ({length},).",
             UserWarning,
-            stacklevel=2,
         )
     return _in_a_row(arange_values(start, step, length, wanted).astype(wanted, copy=False), out)
 
@@ -280,11 +279,16 @@ def fill(input, value, out=None):
             )
         if out is input:
             iterator.check_distinct(out)
-        value = value.item()
+        return _fill_converted(new_like(input) if out is None else _resized(out, input.shape), value)
     target = new_like(input) if out is None else _resized(out, input.shape)
     if type(value) is float and target.dtype.kind == "f" and -_ALWAYS_FITS < value < _ALWAYS_FITS:
         return _filled(target, value)
     return _filled(target, checked_number(value, target.dtype))
+
+
+def _fill_converted(target, value):
+    """Fills with a 0-d array: converted as elements are, so that any value is good enough."""
+    return _filled(target, cast(value, target.dtype))
 
 
 # Smaller numbers than this fit in any floating-point dtype.

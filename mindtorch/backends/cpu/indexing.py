@@ -177,10 +177,11 @@ def masked_scatter(input, mask, source, out=None):
         )
     if mask.dtype != _BOOL:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(mask)}")
-    shape = iterator.broadcast_shapes(input.shape, mask.shape)
-    if out is not None:
+    if out is None:
+        shape = iterator.broadcast_shapes(mask.shape, input.shape)
+    else:
         iterator.check_distinct(out)
-        iterator.check_inplace_shape(input, shape)
+        shape, *_ = view_geometry.expand(mask.shape, mask.strides, 1, input.shape)
     target = np.broadcast_to(input, shape).copy() if out is None else target_of(input, out)
     mask = np.broadcast_to(mask, shape)
     count = int(np.count_nonzero(mask))

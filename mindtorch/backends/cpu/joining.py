@@ -162,6 +162,8 @@ def triangle(name: str, keeps_lower: bool) -> Callable[..., Array]:
         if input.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         kept = np.tri(*input.shape[-2:], diagonal if keeps_lower else diagonal - 1, dtype=bool)
+        if out is input and input.ndim > 3:
+            iterator.check_distinct(out)  # torch works on a copy then, and writes it back
         result = np.zeros(input.shape, input.dtype)
         np.copyto(result, input, where=kept if keeps_lower else ~kept)
         return deliver_same(result, out)

@@ -25,6 +25,7 @@ from mindtorch.backends.cpu.decompositions import svd as svd
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.quiet import quiet, run_quietly
+from mindtorch.backends.cpu.view import type_name
 from mindtorch.kinds import SHORT_CUT_FAILED
 from mindtorch.promotion import FLOAT
 
@@ -93,6 +94,8 @@ def _check_distinct(out: Array | None, shape: tuple[int, ...]) -> None:
 
 
 def mv(input, vec, out=None):
+    if not input.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if input.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
     if input.shape[1] != vec.shape[0]:
@@ -135,20 +138,33 @@ def bmm(input, mat2, out=None):
     for name, array in (("batch1", input), ("batch2", mat2)):
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
-    _check_batches(input, mat2, "bmm", out)
+    _check_batches(input, mat2)
+    if 0 in (*input.shape, mat2.shape[2]):  # nothing is computed, so that the dtypes don't matter
+        return deliver(np.zeros((*input.shape[:2], mat2.shape[2]), mat2.dtype), out)
+    _check_factors("bmm", input, mat2, out)
     return deliver(_multiplied(_batched, input, mat2), out)
 
 
-def _check_batches(batch1: Array, batch2: Array, kernel: str, out: Array | None) -> None:
+def _check_batches(batch1: Array, batch2: Array) -> None:
     expected = [batch1.shape[0], batch1.shape[2]]
     given = list(batch2.shape[:2])
     if expected != given:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: {given}."
         )
-    if batch1.dtype != batch2.dtype:
-        raise RuntimeError(f"expected scalar type {scalar_name(batch1)} but found {scalar_name(batch2)}")
-    _check_numbers(kernel, batch1, batch2, out)
+
+
+_FEW = 400  # multiplications; torch has a loop of its own for less
+
+
+def _check_factors(kernel: str, batch1: Array, batch2: Array, out: Array | None) -> None:
+    """Both of one dtype. torch's loop for small matrices goes by the dtype of the first, other ways by the second's."""
+    first, second = batch1, batch2
+    if batch1.shape[1] * batch1.shape[2] * batch2.shape[2] >= _FEW:
+        first, second = batch2, batch1
+    _check_numbers(kernel, first, second, out)
+    if first.dtype != second.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(first)} but found {scalar_name(second)}")
 
 
 # -------------------- products added to a matrix --------------------
@@ -165,14 +181,14 @@ def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
             shape = mat1.shape[0], mat2.shape[1]
             if input.shape == shape or input.shape == shape[1:]:
                 return quiet(_product_and_sum, mat1, mat2, input)
-    for name, array in (("mat1", mat1), ("mat2", mat2)):
-        if array.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {array.ndim}-D tensor")
     for name, array in (("self", input), ("mat1", mat1)):
         if array.dtype != mat2.dtype:
             raise RuntimeError(
                 f"{name} and mat2 must have the same dtype, but got {scalar_name(array)} and {scalar_name(mat2)}"
             )
+    for name, array in (("mat1", mat1), ("mat2", mat2)):
+        if array.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {array.ndim}-D tensor")
     _check_matrix_shapes(mat1, mat2)
     shape = (mat1.shape[0], mat2.shape[1])
     _check_addend(input, shape, out)
@@ -182,8 +198,9 @@ def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
 
 
 def baddbmm(input, batch1, batch2, beta=1, alpha=1, out=None):
-    if batch1.ndim > 1 and batch2.ndim > 2:
-        _check_addend(input, (*batch1.shape[:2], batch2.shape[2]), out)
+    for batch, dim in ((batch1, 0), (batch1, 1), (batch2, 2)):
+        geometry.wrap_dim(dim, batch.ndim)
+    _check_addend(input, (*batch1.shape[:2], batch2.shape[2]), out)
     for name, array in (("batch1", batch1), ("batch2", batch2)):
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -192,7 +209,8 @@ def baddbmm(input, batch1, batch2, beta=1, alpha=1, out=None):
             f"Input dtypes must be the same, got: input {c_name(input)}, batch1: {c_name(batch1)}, batch2: "
             f"{c_name(batch2)}"
         )
-    _check_batches(batch1, batch2, "baddbmm", out)
+    _check_batches(batch1, batch2)
+    _check_factors("baddbmm", batch1, batch2, out)
     if out is not input and beta != 0:  # torch copies the addend to `out` first
         _check_distinct(out, (*batch1.shape[:2], batch2.shape[2]))
     return _sum_with(_batched, input, batch1, batch2, beta, alpha, out)
@@ -203,6 +221,8 @@ def addmv(input, mat, vec, beta=1, alpha=1, out=None):
         raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}, {mat.ndim}, {vec.ndim}")
     rows, columns = mat.shape
     if columns != vec.shape[0] or input.size not in (1, rows):
+        if not input.ndim:  # whose size the message asks for
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError(f"size mismatch, got input ({input.size}), mat ({rows}x{columns}), vec ({vec.shape[0]})")
     _check_vectors(input, mat, vec)
     _check_addend(input, (rows,), out)
@@ -279,7 +299,7 @@ def _check_addend(input: Array, shape: tuple[int, ...], out: Array | None) -> No
 def _check_rank(input: Array, shape: tuple[int, ...]) -> None:
     if input.ndim > len(shape):
         raise RuntimeError(
-            f"expand(torch.{scalar_name(input)}Tensor{{{list(input.shape)}}}, size={list(shape)}): the number of sizes "
+            f"expand({type_name(input)}{{{list(input.shape)}}}, size={list(shape)}): the number of sizes "
             f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
             f"({input.ndim})"
         )

@@ -7,6 +7,10 @@ from math import prod
 import numpy as np
 
 from mindtorch.backends.cpu import checks
+from mindtorch.backends.cpu.ctc import ctc_loss as ctc_loss
+from mindtorch.backends.cpu.ctc import ctc_loss_backward as ctc_loss_backward
+from mindtorch.backends.cpu.ctc import ctc_loss_backward_tensor as ctc_loss_backward_tensor
+from mindtorch.backends.cpu.ctc import ctc_loss_tensor as ctc_loss_tensor
 from mindtorch.backends.cpu.precision import check_out, deliver, deliver_all, deliver_cast, widen
 from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.strided import empty_like
@@ -18,6 +22,7 @@ from mindtorch.iterator import (
     new_array,
     result_layout,
 )
+from mindtorch.promotion import common_dtype
 
 NONE, MEAN, SUM = 0, 1, 2
 
@@ -64,6 +69,9 @@ def _nll_terms(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each target's loss, not weighted, and its weight, 0 where it is ignored; both zero there even if input is NaN."""
     kept, index = _class_index(target, ignore_index, _classes(input))
+    if not np.count_nonzero(kept):  # there may be no classes then
+        nothing = np.zeros(target.shape, input.dtype)
+        return nothing, nothing
     losses = np.negative(input.reshape(-1).take(_places(input.shape, index), mode="clip"))
     weights = kept.astype(input.dtype) if weight is None else weight.take(index, mode="clip")
     if np.count_nonzero(kept) != kept.size:
@@ -364,6 +372,8 @@ def _promoted(input: np.ndarray, target: np.ndarray) -> np.dtype:
 def _check_operands(input: np.ndarray, target: np.ndarray, kernel: str, out: np.ndarray | None) -> None:
     if out is not None:
         check_result_dtype(_promoted(input, target), out.dtype)
+    if "c" in (input.dtype.kind, target.dtype.kind):
+        raise checks.not_implemented(kernel, np.empty(0, common_dtype(input, target)))
     if not (checks.is_float(input) or checks.is_float(target)):
         raise checks.not_implemented(kernel, input)
 

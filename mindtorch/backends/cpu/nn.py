@@ -11,6 +11,14 @@ import numpy as np
 
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks, normalization, random
+from mindtorch.backends.cpu.bags import embedding_bag as embedding_bag
+from mindtorch.backends.cpu.bags import embedding_bag_backward as embedding_bag_backward
+from mindtorch.backends.cpu.bags import embedding_bag_dense_backward as embedding_bag_dense_backward
+from mindtorch.backends.cpu.bags import embedding_bag_forward_only as embedding_bag_forward_only
+from mindtorch.backends.cpu.bags import (
+    embedding_bag_per_sample_weights_backward as embedding_bag_per_sample_weights_backward,
+)
+from mindtorch.backends.cpu.bags import embedding_renorm as embedding_renorm
 from mindtorch.backends.cpu.convolution import Geometry, add_bias, correlate, correlate_weight, scatter
 from mindtorch.backends.cpu.convolution_checks import check_input, geometry_of
 from mindtorch.backends.cpu.padding import reflection_pad1d as reflection_pad1d

@@ -10,6 +10,8 @@ from mindtorch.backends.cpu.activation_kernels import (
     gelu,
     gelu_backward,
     hardswish,
+    hardtanh,
+    hardtanh_backward,
     leaky_relu,
     leaky_relu_backward,
     mish,
@@ -18,6 +20,7 @@ from mindtorch.backends.cpu.activation_kernels import (
     silu_backward,
     softplus,
     softplus_backward,
+    threshold,
     threshold_backward,
 )
 from mindtorch.backends.cpu.algebra import (
@@ -90,10 +93,11 @@ from mindtorch.promotion import BOOL, COMPLEX, INTEGRAL, int_to_float, real_of, 
 __all__ = [
     "add", "addcdiv", "addcmul", "bitwise_left_shift", "bitwise_right_shift", "clamp", "clamp_max", "clamp_min",
     "copysign", "deg2rad", "div", "div_mode", "elu", "floor_divide", "fmax", "fmin", "fmod", "frac", "frexp", "gcd",
-    "gelu", "gelu_backward", "hardswish", "heaviside", "hypot", "isneginf", "isposinf", "lcm", "ldexp", "leaky_relu",
-    "leaky_relu_backward", "lerp", "logaddexp", "logaddexp2", "logit", "masked_fill", "maximum", "minimum", "mish",
-    "mul", "nan_to_num", "nextafter", "pow", "rad2deg", "reciprocal", "relu", "remainder", "rsqrt", "rsub", "signbit",
-    "silu", "silu_backward", "sinc", "softplus", "softplus_backward", "sqrt", "sub", "threshold_backward", "where",
+    "gelu", "gelu_backward", "hardswish", "hardtanh", "hardtanh_backward", "heaviside", "hypot", "isneginf", "isposinf",
+    "lcm", "ldexp", "leaky_relu", "leaky_relu_backward", "lerp", "logaddexp", "logaddexp2", "logit", "masked_fill",
+    "maximum", "minimum", "mish", "mul", "nan_to_num", "nextafter", "pow", "rad2deg", "reciprocal", "relu", "remainder",
+    "rsqrt", "rsub", "signbit", "silu", "silu_backward", "sinc", "softplus", "softplus_backward", "sqrt", "sub",
+    "threshold", "threshold_backward", "where",
 ]  # fmt: skip
 
 Array = np.ndarray

@@ -15,6 +15,12 @@ from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name
 from mindtorch.backends.cpu.fused import fused_multiply_add
 from mindtorch.backends.cpu.normal import BLOCK, combine, normal_from_pairs, points, radii, transform_blocks
+from mindtorch.backends.cpu.sample_gradients import dirichlet_grad as dirichlet_grad
+from mindtorch.backends.cpu.sample_gradients import standard_gamma_grad as standard_gamma_grad
+from mindtorch.backends.cpu.sampling import binomial as binomial
+from mindtorch.backends.cpu.sampling import poisson as poisson
+from mindtorch.backends.cpu.sampling import sample_dirichlet as sample_dirichlet
+from mindtorch.backends.cpu.sampling import standard_gamma as standard_gamma
 from mindtorch.dtype import bfloat16, float16, float32, float64
 from mindtorch.generator import Generator, Window, default_generator
 from mindtorch.lazy import lazy
@@ -175,15 +181,45 @@ def _work_dtype(input: Array) -> np.dtype:
 
 
 def exponential(input, lambd=1.0, generator=None):
-    if input.dtype.kind not in _FLOAT_KINDS:
-        raise RuntimeError(
-            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but "
-            f"you specified {scalar_name(input)}"
-        )
+    _check_continuous(input, "Exponential", scalar_name)
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     source = generator or default_generator
     return _fill(input, lambda count: -1.0 / lambd * np.log1p(-_unit_numbers(source, count, _DOUBLE)))
+
+
+def _check_continuous(input: Array, name: str, dtype_name: Callable[[Array], str]) -> None:
+    if input.dtype.kind not in _FLOAT_KINDS:
+        raise RuntimeError(
+            f"{name} distribution is a continuous probability distribution. dtype must be a floating point but "
+            f"you specified {dtype_name(input)}"
+        )
+
+
+def cauchy(input, median=0.0, sigma=1.0, generator=None):
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    _check_continuous(input, "Cauchy", c_name)
+    source = generator or default_generator
+    return _fill(input, lambda count: median + sigma * np.tan(np.pi * (_unit_numbers(source, count, _DOUBLE) - 0.5)))
+
+
+def log_normal(input, mean=1.0, std=2.0, generator=None):
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    if input.dtype.kind not in _FLOAT_KINDS:
+        raise not_implemented("log_normal_cpu", input)
+    source = generator or default_generator
+    return _fill(input, lambda count: np.exp(np.array(_standard_normal(source, count)) * std + mean))
+
+
+def geometric(input, p, generator=None):
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    if input.dtype.kind in "bc":
+        raise not_implemented("geometric_cpu", input)
+    source, log_failure = generator or default_generator, math.log1p(-p)
+    return _fill(input, lambda count: np.ceil(np.log(_unit_numbers(source, count, _DOUBLE)) / log_failure))
 
 
 # -------------------- zeros and ones --------------------

@@ -1,13 +1,13 @@
 """Kernels of the reductions: sums, extremes, truth, spread, norms. Results are row-major, as in torch."""
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from mindtorch.backends.cpu.computing import widened
 from mindtorch.backends.cpu.cumulative import cummax, cummin, cumprod, cumsum, logcumsumexp
+from mindtorch.backends.cpu.histograms import bincount, histogram_count, histogram_edges
 from mindtorch.backends.cpu.order_statistics import (
     aminmax,
     histc,
@@ -57,9 +57,11 @@ from mindtorch.promotion import (
     promote,
     real_of,
 )
+from mindtorch.warning import warn
 
 __all__ = [
     "aminmax",
+    "bincount",
     "bucketize",
     "bucketize_number",
     "cummax",
@@ -67,6 +69,8 @@ __all__ = [
     "cumprod",
     "cumsum",
     "histc",
+    "histogram_count",
+    "histogram_edges",
     "kthvalue",
     "log_softmax",
     "log_softmax_backward_data",
@@ -346,11 +350,10 @@ def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdi
     dims = reduced_dims(dim, input.ndim)
     freedom = count(input.shape, dims) - (1 if correction is None else correction)
     if freedom <= 0:
-        warnings.warn(
+        warn(
             f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
             "numel divided by output numel).",
             UserWarning,
-            stacklevel=4,
         )
     return quiet(_mean_square_deviation, as_computed(input, input.dtype), dims, keepdim, freedom if freedom > 0 else 0)
 

@@ -8,6 +8,11 @@ import numpy as np
 from mindtorch.backends.cpu import activations
 from mindtorch.backends.cpu.arithmetic import choose
 from mindtorch.backends.cpu.bessel import (
+    airy_ai,
+    bessel_j0,
+    bessel_j1,
+    bessel_y0,
+    bessel_y1,
     entr,
     erfcx,
     i0,
@@ -17,7 +22,14 @@ from mindtorch.backends.cpu.bessel import (
     igamma,
     igammac,
     log_ndtr,
+    modified_bessel_i0,
+    modified_bessel_i1,
+    modified_bessel_k0,
+    modified_bessel_k1,
     ndtri,
+    scaled_modified_bessel_k0,
+    scaled_modified_bessel_k1,
+    spherical_bessel_j0,
     xlog1py,
     zeta,
 )
@@ -28,6 +40,9 @@ from mindtorch.lazy import lazy
 from mindtorch.promotion import COMPLEX, int_to_float
 
 __all__ = [
+    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0",
+    "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1",
+    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0",
     "entr", "erfcx", "i0", "i0e", "i1", "i1e", "igamma", "igammac", "log_ndtr", "ndtri", "xlog1py", "zeta",
 ]  # fmt: skip
 

@@ -95,7 +95,7 @@ def permute(input, dims):
 
 def expand(input, size, implicit=False):
     if len(size) < input.ndim:
-        raise view_geometry.too_few_sizes(input.shape, size, _type_name(input))
+        raise view_geometry.too_few_sizes(input.shape, size, type_name(input))
     return _strided_by(view_geometry.expand, input, size)
 
 
@@ -258,7 +258,7 @@ def _offset(input: Array) -> int:
     return storage_of(input)[1]
 
 
-def _type_name(input: Array) -> str:
+def type_name(input: Array) -> str:
     """The name torch gives the tensor's type in the messages of expand."""
     name = FROM_NUMPY[input.dtype].storage_name
     return f"CPU{name}Type" if name in _UNNAMED_TYPES else f"torch.{name}Tensor"

@@ -46,6 +46,14 @@ def histc(promotion: str) -> Kernel:
     return kernel
 
 
+def histogram(promotion: str) -> Kernel:
+    def kernel(input: Any, bins: Any = 100, *options: Any, out: Any = None) -> Any:
+        count = bins if isinstance(bins, int) else bins.shape[0] - 1
+        return deliver_all(out, [((size,), input.dtype, None) for size in (count, count + 1)])
+
+    return kernel
+
+
 def searchsorted(promotion: str) -> Kernel:
     def kernel(sorted_sequence: Any, input: Any, out_int32: bool = False, *options: Any, out: Any = None) -> Any:
         return deliver(out, _shape_of(input), INT32 if out_int32 else INT64)

@@ -17,6 +17,12 @@ from mindtorch.backends.meta.elementwise_rules import broadcast as broadcast
 from mindtorch.backends.meta.elementwise_rules import broadcast_reversed as broadcast_reversed
 from mindtorch.backends.meta.elementwise_rules import copy as copy
 from mindtorch.backends.meta.elementwise_rules import masked_fill as masked_fill
+from mindtorch.backends.meta.layer_rules import embedding_bag as embedding_bag
+from mindtorch.backends.meta.layer_rules import embedding_bag_backward as embedding_bag_backward
+from mindtorch.backends.meta.layer_rules import embedding_bag_forward_only as embedding_bag_forward_only
+from mindtorch.backends.meta.layer_rules import (
+    embedding_bag_per_sample_weights_backward as embedding_bag_per_sample_weights_backward,
+)
 from mindtorch.backends.meta.linalg_rules import det as det
 from mindtorch.backends.meta.linalg_rules import eig as eig
 from mindtorch.backends.meta.linalg_rules import eigh as eigh
@@ -60,6 +66,7 @@ from mindtorch.backends.meta.nn_rules import (
 from mindtorch.backends.meta.reduction_rules import aminmax as aminmax
 from mindtorch.backends.meta.reduction_rules import bucketize as bucketize
 from mindtorch.backends.meta.reduction_rules import histc as histc
+from mindtorch.backends.meta.reduction_rules import histogram as histogram
 from mindtorch.backends.meta.reduction_rules import kthvalue as kthvalue
 from mindtorch.backends.meta.reduction_rules import rank as rank
 from mindtorch.backends.meta.reduction_rules import searchsorted as searchsorted
@@ -418,7 +425,7 @@ def addbmm(promotion: str) -> Kernel:
 
 def fft_c2c(promotion: str) -> Kernel:
     def kernel(input: Any, dim: Any, normalization: int, forward: bool, out: Any = None) -> Any:
-        return deliver(out, input.shape, input.dtype)
+        return deliver(out, input.shape, input.dtype, geometry.transformed_strides(input.shape, input.strides, dim))
 
     return kernel
 
@@ -428,7 +435,8 @@ def fft_r2c(promotion: str) -> Kernel:
         shape = list(input.shape)
         if onesided:
             shape[dim[-1]] = shape[dim[-1]] // 2 + 1
-        return deliver(out, tuple(shape), complex_of(input.dtype))
+        strides = geometry.transformed_strides(shape, input.strides, dim, dim[-1])
+        return deliver(out, tuple(shape), complex_of(input.dtype), strides)
 
     return kernel
 
@@ -437,6 +445,8 @@ def fft_c2r(promotion: str) -> Kernel:
     def kernel(input: Any, dim: Sequence[int], normalization: int, last_dim_size: int, out: Any = None) -> Any:
         shape = list(input.shape)
         shape[dim[-1]] = last_dim_size
-        return deliver(out, tuple(shape), real_of(input.dtype))
+        return deliver(
+            out, tuple(shape), real_of(input.dtype), geometry.transformed_strides(shape, input.strides, dim, dim[-1])
+        )
 
     return kernel

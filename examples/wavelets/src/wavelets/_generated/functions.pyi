@@ -8,6 +8,16 @@ from mindtorch.tensor import Tensor
 
 from wavelets._generated import return_types
 
+__all__ = [
+    "soft_threshold",
+    "soft_threshold_",
+    "denoise",
+    "haar",
+    "inverse_haar",
+    "every_other",
+    "energy",
+]
+
 Number: TypeAlias = int | float | bool | builtins.complex
 
 def soft_threshold(input: Tensor, threshold: float, *, out: Tensor | None = None) -> Tensor: ...

@@ -1,0 +1,41 @@
+"""CTC, the loss of a sequence of labels whose places are not known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from mindtorch.dispatch import ops
+from mindtorch.dtype import bool as boolean
+from mindtorch.dtype import int64
+from mindtorch.tensor import Tensor, wrap
+
+_MEAN, _SUM = 1, 2
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=_MEAN, zero_infinity=False):
+    """The mean is over losses that are divided by the lengths of their targets."""
+    is_batched = log_probs.ndim == 3
+    batch = log_probs if is_batched else log_probs.unsqueeze(1)
+    losses = ops._ctc_loss_default(batch, targets, input_lengths, target_lengths, blank, zero_infinity)[0]
+    if zero_infinity:
+        losses = ops.where(losses == math.inf, ops.zeros((), dtype=losses.dtype, device=losses.device), losses)
+    if reduction == _MEAN:
+        return (losses / _divisors(target_lengths).to(losses.dtype)).mean()
+    if reduction == _SUM:
+        return losses.sum()
+    return losses if is_batched else losses.squeeze(0)
+
+
+def _divisors(lengths: Sequence[int]) -> Tensor:
+    return wrap(np.maximum(np.array(lengths, np.int64), 1))
+
+
+def ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=_MEAN, zero_infinity=False):
+    for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
+        if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype is boolean:
+            raise RuntimeError(f"{name} must be integral")
+    lengths = (input_lengths.reshape(-1).tolist(), target_lengths.reshape(-1).tolist())
+    return ctc_loss(log_probs, targets.to(int64), *lengths, blank, reduction, zero_infinity)

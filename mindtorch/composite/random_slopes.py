@@ -1,0 +1,40 @@
+"""rrelu: negative elements times slopes that are random in training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch.dispatch import ops
+from mindtorch.dtype import float64
+from mindtorch.tensor import Tensor
+
+
+def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):
+    """In training a random slope for each element, else the mean slope."""
+    _check_bounds(lower, upper)
+    if not training:
+        return ops.leaky_relu(input.contiguous(), (lower + upper) / 2)
+    return input.contiguous() * _slopes(input, lower, upper, generator)
+
+
+def rrelu_(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):
+    _check_bounds(lower, upper)
+    if not training:
+        return ops.leaky_relu_(input, (lower + upper) / 2)
+    return input.mul_(_slopes(input, lower, upper, generator))
+
+
+def _check_bounds(lower: float, upper: float) -> None:
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+
+
+def _slopes(input: Tensor, lower: float, upper: float, generator: Any) -> Tensor:
+    """1 where input is positive; random numbers are drawn for the other elements only, in their order."""
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{input.dtype.storage_name}'")
+    negative = input.detach() <= 0
+    slopes = ops.ones_like(input.detach())
+    count = int(negative.sum())
+    drawn = slopes.new_empty(count, dtype=float64).uniform_(lower, upper, generator=generator).to(input.dtype)
+    return slopes.masked_scatter_(negative, drawn)

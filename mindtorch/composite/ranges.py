@@ -1,0 +1,90 @@
+"""Numbers at even distances, written in `arange` and `linspace`: bounds in tensors, powers, ranges with their end."""
+
+import math
+from typing import Any
+
+from mindtorch import state
+from mindtorch.composite import out_forms
+from mindtorch.dispatch import ops
+from mindtorch.dtype import bool as boolean
+from mindtorch.dtype import float64
+from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
+
+
+def linspace_tensors(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None):
+    bounds = _bounds("linspace", start, end)
+    return ops.linspace(*bounds, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+
+
+def linspace_tensors_out(start, end, steps, out):
+    return ops.linspace(*_bounds("linspace", start, end), steps, out=out)
+
+
+def _bounds(op: str, start: Any, end: Any) -> list[Any]:
+    """The numbers in the tensors that a range goes from and to."""
+    dims = [bound.ndim if isinstance(bound, Tensor) else 0 for bound in (start, end)]
+    if any(dims):
+        shown = f"start with {dims[0]} dimension(s)"
+        if isinstance(end, Tensor):
+            shown += f" and end with {dims[1]} dimension(s)"
+        raise RuntimeError(f"{op} only supports 0-dimensional start and end tensors, but got {shown}.")
+    return [bound.item() if isinstance(bound, Tensor) else bound for bound in (start, end)]
+
+
+def logspace(start, end, steps, base=10.0, dtype=None, layout=None, device=None, pin_memory=None):
+    """The powers of a base at evenly spaced exponents; those of integers are computed in double precision."""
+    if dtype is boolean:
+        raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
+    is_whole = dtype is not None and not (dtype.is_floating_point or dtype.is_complex)
+    if is_whole:
+        start, end = int(start), int(end)
+    exponents = ops.linspace(start, end, steps, dtype=float64 if is_whole else dtype, layout=layout, device=device)
+    powers = ops.pow(base, exponents)
+    return powers.to(dtype) if is_whole else powers
+
+
+def logspace_out(start, end, steps, base=10.0, *, out):
+    return out_forms.put(out, logspace(start, end, steps, base, out.dtype, device=out.device))
+
+
+def logspace_tensors(start, end, steps, base=10.0, dtype=None, layout=None, device=None, pin_memory=None):
+    return logspace(*_bounds("logspace", start, end), steps, base, dtype, layout, device, pin_memory)
+
+
+def logspace_tensors_out(start, end, steps, base=10.0, *, out):
+    return logspace_out(*_bounds("logspace", start, end), steps, base, out=out)
+
+
+def range_from_to(start, end, dtype=None, layout=None, device=None, pin_memory=None):
+    return range_inclusive(start, end, 1, dtype, layout, device, pin_memory)
+
+
+def range_from_to_out(start, end, out):
+    return range_inclusive_out(start, end, out=out)
+
+
+def range_inclusive(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None):
+    """Like arange, in floating point and with the end."""
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+    )
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    dtype = dtype or state.default_dtype
+    if dtype is boolean or dtype.is_complex:
+        raise NotImplementedError(f"\"range_cpu\" not implemented for '{dtype.storage_name}'")
+    if not dtype.is_floating_point:
+        start, end, step = int(start), int(end), int(step)
+    places = ops.arange(math.floor((end - start) / step) + 1, dtype=dtype, device=device)
+    return places * step + start if step != 1 or start else places
+
+
+def range_inclusive_out(start, end, step=1, *, out):
+    return out_forms.put(out, range_inclusive(start, end, step, out.dtype, device=out.device))

@@ -1,0 +1,50 @@
+"""Ops whose result has a size that is said beforehand, or parts that are taken out of a packed form."""
+
+from __future__ import annotations
+
+from mindtorch.dispatch import ops
+from mindtorch.dtype import int32, int64
+from mindtorch.tensor import Tensor
+
+
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    """The permutation and the two triangles of an LU decomposition."""
+    if unpack_pivots and LU_pivots.dtype is not int32:
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
+            "Note: this function is intended to be used with the output produced by torch.linalg.lu_factor"
+        )
+    nothing = LU_data.new_empty(0)
+    P = _permutation(LU_pivots, LU_data) if unpack_pivots else nothing
+    if not unpack_data:
+        return P, nothing, nothing
+    rows, columns = LU_data.shape[-2:]
+    least = min(rows, columns)
+    unit = ops.eye(rows, least, dtype=LU_data.dtype, device=LU_data.device)
+    return P, LU_data[..., :, :least].tril(-1) + unit, LU_data[..., :least, :].triu()
+
+
+def _permutation(pivots: Tensor, like: Tensor) -> Tensor:
+    """The matrix that undoes the exchanges of rows, which `pivots` names one after the other, from 1 on."""
+    rows = like.shape[-2]
+    order = ops.arange(rows, device=pivots.device).expand(*pivots.shape[:-1], rows).clone()
+    for place in range(pivots.shape[-1]):
+        other = pivots[..., place : place + 1].to(int64) - 1
+        moved, here = order.gather(-1, other), order[..., place : place + 1].clone()
+        order = order.scatter(-1, other, here)
+        order[..., place : place + 1] = moved
+    return (order.unsqueeze(-2) == ops.arange(rows, device=pivots.device).unsqueeze(-1)).to(like.dtype)
+
+
+def nonzero_static(input, size, fill_value=-1):
+    """The first `size` places that are not zero, filled up where there are fewer."""
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    found = ops.nonzero(input)[:size]
+    missing = size - found.shape[0]
+    return ops.cat([found, found.new_full((missing, input.ndim), fill_value)]).contiguous()
+
+
+def copy(input, src, non_blocking=False):
+    """The values of `src` in the shape, dtype and memory order of the input."""
+    return ops.empty_like(input).copy_(src, non_blocking)
