@@ -143,10 +143,10 @@ def is_stealable(gradients: list, variable: Tensor) -> bool:
     its layout obeys the contract."""
     grad = gradients[0]
     array = grad._array
-    if getrefcount(grad) > _ONE_OWNER or getrefcount(array) > _ONE_OWNER or type(array) is not np.ndarray:
+    if getrefcount(grad) > ONE_OWNER or getrefcount(array) > ONE_OWNER or type(array) is not np.ndarray:
         return False
     base = array.base
-    if base is not None and (type(base) is not np.ndarray or base.base is not None or getrefcount(base) > _ONE_OWNER):
+    if base is not None and (type(base) is not np.ndarray or base.base is not None or getrefcount(base) > ONE_OWNER):
         return False
     return array_obeys_layout(array, variable._array) or not _thread.grad_layout_enforced
 
@@ -158,7 +158,7 @@ def _count_with_one_owner() -> int:
     return getrefcount(value) if owner else 0
 
 
-_ONE_OWNER = _count_with_one_owner()
+ONE_OWNER = _count_with_one_owner()
 
 
 def obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
@@ -192,10 +192,10 @@ def array_obeys_layout(array: Any, variable_array: Any) -> bool:
     if array.strides == variable_array.strides and array.itemsize == variable_array.itemsize:
         return 0 not in array.strides or 0 in array.shape
     own, wanted = geometry.strides_of(array), geometry.strides_of(variable_array)
-    # A stride of 0 on a dimension of size 1 betrays an expanded tensor, whose memory belongs to another one.
+    # A stride of 0 on a dimension of size 1 betrays an expanded tensor, whose memory belongs to another one. The ranks
+    # differ if the variable was given another one after the graph was made.
     return all(
-        stride == expected if size != 1 else stride != 0
-        for size, stride, expected in zip(array.shape, own, wanted, strict=True)
+        stride == expected if size != 1 else stride != 0 for size, stride, expected in zip(array.shape, own, wanted)
     )
 
 

@@ -6,11 +6,12 @@ through the base or any of its views moves the base to a new node and raises the
 """
 
 from collections.abc import Sequence
+from sys import getrefcount
 from typing import Any
 from weakref import ref
 
 from mindtorch import state
-from mindtorch.autograd.accumulate_grad import AccumulateGrad
+from mindtorch.autograd.accumulate_grad import ONE_OWNER, AccumulateGrad
 from mindtorch.autograd.copy_slices import CopySlices
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
 from mindtorch.dispatch.view_recipe import ViewRecipe
@@ -58,20 +59,54 @@ def edges_of(tensors: Sequence[Any]) -> tuple:
 def require_grad(leaf: Tensor) -> None:
     """Make a tensor a leaf whose gradient is computed. A view that is a leaf goes on asking its base first."""
     autograd_meta(leaf).requires_grad = True
-    leaf._edge = ASK if leaf._meta.base is not None else edge_to(AccumulateGrad(leaf))
+    accumulator = leaf._meta.accumulator
+    node = accumulator and accumulator()
+    leaf._edge = ASK if leaf._meta.base is not None else edge_to(node or AccumulateGrad(leaf))
 
 
-def set_array(tensor: Tensor, array: Any) -> None:
-    """Give a tensor another array. A leaf gets a node for it; older graphs keep the old node."""
-    if array is tensor._array:
+def stop_requiring_grad(leaf: Tensor) -> None:
+    """Make a tensor a leaf without a gradient. With requires_grad it gets its node back, if a graph leads to it."""
+    meta = leaf._meta
+    if meta is not None:
+        meta.requires_grad = False
+        if meta.base is not None:
+            leaf._edge = ASK
+        elif leaf._edge:
+            meta.accumulator = ref(leaf._edge[0])
+            leaf._edge = None
+
+
+def set_array(tensor: Tensor, array: Any, keep_node: bool = True) -> None:
+    """Give a tensor another array, perhaps of another shape.
+
+    The node of a leaf stays if a graph leads to it, so that no part of the gradient is lost. It goes on expecting
+    gradients of the shape that the leaf had. If the new array is of another type, or `keep_node` says so, the leaf gets
+    a new node, and that graph keeps the old one.
+    """
+    old = tensor._array
+    if array is old:
         return
     tensor._array = array
     tensor._kind = None
+    keep_node = keep_node and type(array) is type(old) and array.dtype == old.dtype
     edge = tensor._edge
     if edge and edge[0].accumulates:
-        tensor._edge = edge_to(AccumulateGrad(tensor))
+        node = edge[0]
+        if keep_node and (getrefcount(edge) > ONE_OWNER or getrefcount(node) > ONE_OWNER):
+            node.array = array
+        else:
+            tensor._edge = edge_to(AccumulateGrad(tensor))
     elif tensor._meta is not None:
-        tensor._meta.accumulator = None
+        _update_accumulator(tensor._meta, array, keep_node)
+
+
+def _update_accumulator(meta: AutogradMeta, array: Any, keep_node: bool) -> None:
+    """`set_array` for a leaf whose node is not in its edge."""
+    node = meta.accumulator and meta.accumulator()
+    if keep_node and node is not None:
+        node.array = array
+    else:
+        meta.accumulator = None
 
 
 def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:

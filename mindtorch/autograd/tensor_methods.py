@@ -7,14 +7,14 @@ from weakref import ref
 from mindtorch import errors, state
 from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
-from mindtorch.autograd.history import edge_of, require_grad, set_array
+from mindtorch.autograd.history import edge_of, require_grad, set_array, stop_requiring_grad
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.captures import depths_of
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, extend_tensor
+from mindtorch.tensor import Tensor, alias_of, autograd_meta, extend_tensor
 from mindtorch.warning import warn
 
 _thread = state.thread
@@ -107,9 +107,7 @@ def _set_requires_grad(tensor: Tensor, value: bool) -> None:
     if is_inner and not value:
         raise errors.only_leaf_flag(value)
     if not value:
-        if tensor._meta is not None:
-            tensor._meta.requires_grad = False
-            tensor._edge = None if tensor._meta.base is None else ASK
+        stop_requiring_grad(tensor)
         return
     if not _is_differentiable(tensor.dtype):
         raise RuntimeError("only Tensors of floating point dtype can require gradients")

@@ -45,9 +45,10 @@ class MemoryMethods:
             raise no_forward_rule("set_")
         _check_source(self, source)
         if isinstance(source, Tensor) and size is None:
-            set_array(self, source._array)
+            set_array(self, source._array, keep_node=False)
         else:
-            set_array(self, _array_over(_storage_in(source), self.dtype, storage_offset or 0, size, stride))
+            array = _array_over(_storage_in(source), self.dtype, storage_offset or 0, size, stride)
+            set_array(self, array, keep_node=False)
         mark_written(self)
         return self
 

@@ -13,9 +13,14 @@ from mindtorch import errors
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 Group = dict[str, Any]
 
+_DUPLICATES = (
+    "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+    "see github.com/pytorch/pytorch/issues/40967 for more information"
+)
 _HOOK_TABLES = (
     "_optimizer_step_pre_hooks",
     "_optimizer_step_post_hooks",
@@ -102,15 +107,26 @@ class Optimizer:
         """Add parameters with options of their own."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        param_group["params"] = _listed(param_group["params"])
-        for parameter in _tensors(param_group["params"]):
+        _set_parameters(param_group)
+        for parameter in param_group["params"]:
             _check_parameter(parameter, self.defaults.get("differentiable"))
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
-        known = {id(parameter) for group in self.param_groups for parameter in group["params"]}
-        if known & {id(parameter) for parameter in param_group["params"]}:
-            raise ValueError("some parameters appear in more than one parameter group")
+        self._check_new_parameters(param_group)
         self.param_groups.append(param_group)
+
+    def _check_new_parameters(self, param_group: Group) -> None:
+        added = {id(parameter) for parameter in param_group["params"]}
+        if len(added) != len(param_group["params"]):
+            warn(_DUPLICATES, UserWarning)
+        has_names = "param_names" in param_group
+        if any(("param_names" in group) != has_names for group in self.param_groups):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{'with' if has_names else 'without'} names to the optimizer"
+            )
+        if not added.isdisjoint(map(id, self._all_parameters())):
+            raise ValueError("some parameters appear in more than one parameter group")
 
     def __repr__(self) -> str:
         groups = (
@@ -164,6 +180,8 @@ class Optimizer:
             state[key if parameter is None else parameter] = _cast(parameter, value)
         for saved, own in zip(groups, self.param_groups):
             saved["params"] = own["params"]
+            if "param_names" in own:
+                saved.setdefault("param_names", own["param_names"])
         self.__setstate__({"state": state, "param_groups": groups})
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
@@ -222,9 +240,16 @@ def _listed(params: Any) -> list[Any]:
     return list(params)
 
 
-def _tensors(params: list[Any]) -> list[Tensor]:
-    """The parameters alone, also where they come in pairs with their names."""
-    return [value[1] if isinstance(value, tuple) else value for value in params]
+def _set_parameters(group: Group) -> None:
+    """List the parameters of a group; names that come in pairs with them get a list of their own."""
+    listed = _listed(group["params"])
+    names = [value[0] for value in listed if isinstance(value, tuple)]
+    group["params"] = [value[1] if isinstance(value, tuple) else value for value in listed]
+    if not names:
+        return
+    if len(names) != len(listed):
+        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+    group["param_names"] = names
 
 
 def _check_parameter(parameter: Any, differentiable: bool | None) -> None:

@@ -215,6 +215,11 @@ ERRORS = {
     "sizes of a state": lambda L, p: L.optim.SGD([p], 0.1).load_state_dict(
         {"param_groups": [{"params": [0, 1]}], "state": {}}
     ),
+    "a name is missing": lambda L, p: L.optim.SGD([("p", p), p]),
+    "a named number": lambda L, p: L.optim.SGD([("p", 3)]),
+    "a group without names": lambda L, p: L.optim.SGD([{"params": [("p", p)]}, {"params": [L.ones(1)]}]),
+    "a group with names": lambda L, p: L.optim.SGD([{"params": [p]}, {"params": [("q", L.ones(1))]}]),
+    "a parameter twice": lambda L, p: L.optim.SGD([{"params": [("p", p)]}, {"params": [("q", p)]}]),
     "schedule of no optimizer": lambda L, p: L.optim.lr_scheduler.StepLR(3, 1),
     "plateau factor": lambda L, p: L.optim.lr_scheduler.ReduceLROnPlateau(L.optim.SGD([p], 0.1), factor=2),
     "cycle without steps": lambda L, p: L.optim.lr_scheduler.OneCycleLR(L.optim.SGD([p], 0.1), 0.1),
@@ -228,4 +233,47 @@ def test_error(name):
         with pytest.raises((TypeError, ValueError)) as caught:
             ERRORS[name](library, library.nn.Parameter(library.ones(1)))
         texts.append((caught.type, str(caught.value)))
+    assert texts[0] == texts[1]
+
+
+def named_groups(L, names):
+    return L.optim.SGD([(name, L.ones(1)) for name in names], lr=0.1)
+
+
+def plain_groups(L):
+    return L.optim.SGD([L.ones(1)], lr=0.2)
+
+
+def loaded(optimizer, other):
+    optimizer.load_state_dict(other.state_dict())
+    return optimizer
+
+
+NAMED = {
+    "names": lambda L: named_groups(L, "ab"),
+    "of a module": lambda L: L.optim.AdamW(L.nn.Linear(2, 1).named_parameters()),
+    "in groups": lambda L: L.optim.SGD([{"params": [("a", L.ones(1))]}, {"params": [("b", L.ones(1))], "lr": 3}]),
+    "sparse": lambda L: L.optim.SparseAdam(L.nn.Embedding(2, 3, sparse=True).named_parameters()),
+    "Muon": lambda L: L.optim.Muon(L.nn.Embedding(2, 3).named_parameters()),
+    "LBFGS": lambda L: L.optim.LBFGS(L.nn.Linear(2, 1).named_parameters()),
+    "loaded without names": lambda L: loaded(named_groups(L, "a"), plain_groups(L)),
+    "loaded with names": lambda L: loaded(plain_groups(L), named_groups(L, "b")),
+    "loaded other names": lambda L: loaded(named_groups(L, "a"), named_groups(L, "b")),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_parameters(name):
+    own, expected = (NAMED[name](library) for library in LIBRARIES)
+    assert own.state_dict() == expected.state_dict()
+    assert repr(own) == repr(expected)
+
+
+def test_duplicate_parameters_warn():
+    texts = []
+    for library in LIBRARIES:
+        parameter = library.ones(1)
+        with pytest.warns(UserWarning) as caught:
+            library.optim.SGD([parameter, parameter])
+        texts.append([str(warning.message) for warning in caught])
     assert texts[0] == texts[1]
