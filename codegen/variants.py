@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from string import ascii_lowercase
 
-from .model import Alias, Argument, FunctionSchema, Location, Return
+from .model import Alias, Argument, BaseType, FunctionSchema, ListType, Location, Return, Type
 
 _TENSOR_OPTIONS = ("dtype", "layout", "device", "pin_memory")
 
@@ -37,9 +37,30 @@ def out_schema(schema: FunctionSchema, location: Location) -> FunctionSchema:
 
 
 def generated_out_schema(schema: FunctionSchema, location: Location) -> FunctionSchema:
-    """As PyTorch's generator names it: ``name.out`` is that of the overload without a name, and of no other."""
+    """As PyTorch's generator names it: ``name.out`` is that of the overload without a name, and of no other.
+
+    PyTorch has it in no file: all that shows it is TorchScript, so its defaults are spelled as there.
+    """
     overload = f"{schema.overload}_out" if schema.overload else "out"
-    return replace(out_schema(schema, location), overload=overload)
+    derived = out_schema(schema, location)
+    return replace(derived, overload=overload, arguments=tuple(map(_as_printed, derived.arguments)))
+
+
+def _as_printed(argument: Argument) -> Argument:
+    if argument.default in (None, "None"):
+        return argument
+    return replace(argument, default=_printed(argument.type, argument.default))
+
+
+def _printed(type_: Type, default: str) -> str:
+    """A default as TorchScript prints it: ``2.`` for a float ``2``, ``[0, 1]`` for ``[0,1]``, ``1`` for ``Mean``."""
+    if default.startswith("["):
+        return default.replace(",", ", ")
+    if isinstance(type_, ListType) and type_.size == 1:
+        return f"[{default}]"
+    if type_ == BaseType("float") and default.removeprefix("-").isdecimal():
+        return f"{default}."
+    return "1" if default == "Mean" else default
 
 
 def _out_names(schema: FunctionSchema) -> list[str]:

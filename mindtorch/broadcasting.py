@@ -23,9 +23,9 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Grids of coordinates, one per given 1-d tensor."""
-    given = [tensor.reshape(-1) for tensor in _unpacked(tensors)]
-    if indexing not in ("ij", "xy"):
-        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    given = _unpacked(tensors)
+    _check_axes(given, indexing)
+    given = [tensor.reshape(-1) for tensor in given]
     swap = indexing == "xy" and len(given) >= 2
     if swap:
         given[:2] = given[1::-1]
@@ -35,9 +35,21 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
         for dim, tensor in enumerate(given)
     ]
     if swap:
-        grids = [grid.transpose(0, 1) for grid in grids]
         grids[:2] = grids[1::-1]
     return tuple(grids)
+
+
+def _check_axes(given: Sequence[Any], indexing: str) -> None:
+    """Refuse what makes no grid, in torch's order."""
+    if not given:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if any(tensor.dtype is not given[0].dtype for tensor in given):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for tensor in given:
+        if tensor.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}")
 
 
 def _unpacked(tensors: Sequence[Any]) -> list[Any]:

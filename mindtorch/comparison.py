@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindtorch import errors
+from mindtorch import errors, state
 from mindtorch.backends.batched.errors import no_fallback, unsupported
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import checked_tensor
@@ -24,11 +24,17 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     """Where `|input - other| <= atol + rtol * |other|`."""
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.storage_name} did not match {other.dtype.storage_name}")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance:g}")
     close = input == other
     if equal_nan and not _is_integral(input):
         close = close | ((input != input) & (other != other))
     if rtol == 0 and atol == 0:
         return close
+    if _is_integral(input):
+        # Differences of integers may overflow, and those of bools don't exist.
+        input, other = input.to(state.default_dtype), other.to(state.default_dtype)
     allowed = atol + (rtol * other).abs()
     difference = (input - other).abs()
     return close | (ops.isfinite(difference) & (difference <= allowed))

@@ -6,7 +6,7 @@ of everything public. These are equal to what they stand for, so that a table of
 still finds them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, update_wrapper
 from importlib import import_module
 from inspect import Signature, signature
@@ -81,6 +81,9 @@ _WRITTEN_IN_PYTHON = frozenset(
     )
 )  # fmt: skip
 
+# Parameters that torch's function does not pass on: nobody sees that they have their defaults.
+_NOT_PASSED_ON = {"l1_loss": ("weight",)}
+
 
 class OverridableFunction:
     """A function or method that asks, before it runs, whether somebody takes the call over."""
@@ -99,7 +102,8 @@ class OverridableFunction:
         if not state.interceptors or not has_torch_function((*args, *kwargs.values())):
             return self.function(*args, **kwargs)
         if self.in_python and not self.__name__.startswith("__"):
-            args, kwargs = _defaults_by_keyword(_signature(self.function), args, kwargs)
+            hidden = _NOT_PASSED_ON.get(self.__name__, ())
+            args, kwargs = _defaults_by_keyword(_signature(self.function), hidden, args, kwargs)
         overriders = self._overriders(args, kwargs)
         try:
             answer = ask(self.reported, overriders, args, kwargs if self.in_python else kwargs or None)
@@ -149,7 +153,10 @@ def _is_ours(parameter: str) -> bool:
     return parameter.startswith("_") or parameter in ("axis", "keepdims")
 
 
-def _defaults_by_keyword(parameters: Signature, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+def _defaults_by_keyword(
+    parameters: Signature, hidden: Sequence[str], args: tuple, kwargs: dict[str, Any]
+) -> tuple[tuple, dict[str, Any]]:
+    """The call with everything that has a default as a keyword; what is hidden only if it differs from its default."""
     bound = parameters.bind(*args, **kwargs)
     bound.apply_defaults()
     positional, keywords = [], {}
@@ -159,7 +166,7 @@ def _defaults_by_keyword(parameters: Signature, args: tuple, kwargs: dict[str, A
             positional += value
         elif parameter.default is parameter.empty:
             positional.append(value)
-        elif not _is_ours(name) or name in kwargs:
+        elif value is not parameter.default or not (_is_ours(name) or name in hidden):
             keywords[name] = value
     return tuple(positional), keywords
 

@@ -23,15 +23,22 @@ def stft(
 ) -> Tensor:
     """The spectra of overlapping pieces of a signal: frequencies by pieces."""
     _check_alignment(center, align_to_window)
-    return ops.stft_center(
-        input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex,
-        align_to_window,
-    )  # fmt: skip
+    signal = _with_ends(input, n_fft, pad_mode) if center else input
+    return ops.stft(
+        signal, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
+    )
 
 
 def _check_alignment(center: bool, align_to_window: bool | None) -> None:
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
+
+
+def _with_ends(input: Tensor, n_fft: int, pad_mode: str) -> Tensor:
+    """Half a piece more at both ends. The op would do it, too, but torch does it before the op checks anything."""
+    signal = input.view([1] * (3 - input.ndim) + list(input.shape))
+    padded = ops.pad(signal, (n_fft // 2, n_fft // 2), pad_mode)
+    return padded.view(padded.shape[-input.ndim :])
 
 
 @extend_tensor
@@ -52,7 +59,7 @@ class SignalMethods:
         align_to_window: bool | None = None,
     ) -> Tensor:
         _check_alignment(center, align_to_window)
-        return ops.stft_center(
-            self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex,
-            align_to_window,
-        )  # fmt: skip
+        signal = _with_ends(self, n_fft, pad_mode) if center else self
+        return ops.stft(
+            signal, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
+        )

@@ -202,6 +202,8 @@ class Tensor(TensorMethods):
 
 
 def _pick(values: Sequence[int], dim: int) -> int:
+    if not values:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return values[geometry.wrap_dim(dim, len(values))]
 
 
@@ -438,5 +440,6 @@ def as_operand(value: Any) -> "Tensor | WrappedNumber | None":
     if isinstance(value, (Tensor, WrappedNumber)):
         return value
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":
-        return WrappedNumber(value.item())
+        # NumPy's bools are no Python bools: torch reads them as floats.
+        return WrappedNumber(float(value) if value.dtype.kind == "b" else value.item())
     return WrappedNumber(value) if isinstance(value, (int, float, complex)) else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..model import Derivative, Formula, Model, OldForm, Op, SavedUse
 from ..places import place_of
 from ..render import render
-from .names import function_name
+from .names import function_name, visible_overloads
 from .shown_calls import advice, shown_old_call
 from .stubs import is_written
 
@@ -84,7 +84,8 @@ def _python(model: Model, op: Op) -> str:
     """Where a user finds the op."""
     base, package = op.schema.name, model.project.package
     if op.hidden:
-        return f"reached through `{place_of(op, package)}`"
+        visible = visible_overloads(model, base)
+        return f"reached through `{place_of(visible[0], package) if visible else f'{package}.ops.aten.{base}'}`"
     places = [f"`{place_of(op, package)}`"] if op.is_function else []
     places += [f"`Tensor.{base}`"] if op.is_method else []
     places += [f"operators {', '.join(f'`{operator}`' for operator in op.operators)}"] if op.operators else []

@@ -227,7 +227,8 @@ def grouped(model: Model) -> dict[str, list[Op]]:
 
 def anchor_of(op: Op) -> str:
     """Where an overload is on its page; Markdown takes what is between two underscores for emphasis."""
-    return op.name.replace(".", "-").rstrip("_")
+    name = op.name.replace(".", "-")
+    return f"{name[:-1]}-in-place" if name.endswith("_") else name
 
 
 def page_name(ops: Iterable[Op]) -> str:

@@ -5,7 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import nn as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array, unless_complex
-from mindtorch.autograd.outputs import refuse_grad, write_out
+from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import nn as composite
 from mindtorch.dispatch.argument_types import is_int
@@ -5318,7 +5318,7 @@ def adaptive_avg_pool3d_out(input, output_size, *more_output_size, out):
             2,
         )
     refuse_grad("adaptive_avg_pool3d", input, out)
-    return write_out(out, composite.adaptive_avg_pool3d(input, output_size))
+    return composite.adaptive_avg_pool3d_out(input, output_size, out=out)
 
 
 __adaptive_avg_pool3d_kernels = kernel_table("_adaptive_avg_pool3d")

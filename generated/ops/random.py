@@ -56,7 +56,7 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
 
 
 def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
-    """uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor"""
+    """uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(uniform_default, input):
         return call(uniform_default, input, from_, to, generator=generator)
     if not isinstance(input, Tensor):
@@ -400,7 +400,7 @@ def exponential_(input, lambd=1.0, *, generator=None):
 
 
 def exponential_default(input, lambd=1.0, *, generator=None):
-    """exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor"""
+    """exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(exponential_default, input):
         return call(exponential_default, input, lambd, generator=generator)
     if not isinstance(input, Tensor):
@@ -441,7 +441,7 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
 
 
 def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
-    """cauchy(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor"""
+    """cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(cauchy_default, input):
         return call(cauchy_default, input, median, sigma, generator=generator)
     if not isinstance(input, Tensor):
@@ -484,7 +484,7 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
 
 
 def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
-    """log_normal(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor"""
+    """log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(log_normal_default, input):
         return call(log_normal_default, input, mean, std, generator=generator)
     if not isinstance(input, Tensor):

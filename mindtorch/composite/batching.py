@@ -1,4 +1,4 @@
-"""Ops that need to know of `vmap` before they are taken apart: new tensors, and random numbers.
+"""Ops that need to know of `vmap` before they are taken apart: new tensors, random numbers, looks at values.
 
 What random ops do inside `vmap` is told by the innermost call that is running: with randomness="error" they raise, with
 "same" all samples get the same numbers, with "different" one draw makes the numbers of all.

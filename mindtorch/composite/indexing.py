@@ -165,6 +165,8 @@ def repeat_interleave_int(input, repeats, dim, output_size):
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
     shape = [*input._array.shape] or [1]
+    if output_size is not None and output_size != (grown_size := shape[wrapped] * repeats):
+        raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {grown_size} but got {output_size}")
     spread = input.reshape(tuple(shape)).unsqueeze(wrapped + 1)
     grown = spread.expand((*shape[: wrapped + 1], repeats, *shape[wrapped + 1 :]))
     shape[wrapped] *= repeats
@@ -172,6 +174,7 @@ def repeat_interleave_int(input, repeats, dim, output_size):
 
 
 def repeat_interleave_tensor(input, repeats, dim, output_size):
+    """The elements along a dim as often as the numbers say; `output_size` is what a program says their sum is."""
     if dim is None:
         input, dim = input.flatten(), 0
     counts = repeats.expand((input.size(dim),)) if repeats.numel() == 1 else repeats
@@ -182,6 +185,8 @@ def repeat_interleave_tensor(input, repeats, dim, output_size):
         )
     ends = counts.cumsum(0)
     total = int(ends[-1].item()) if ends.numel() else 0
+    if output_size is not None and ends.numel() and total != output_size:
+        raise RuntimeError("allocated size does not match required size")
     starts = ops.zeros((total + 1,), dtype=int64, device=input.device).index_add(0, ends, ops.ones_like(ends))
     return input.index_select(dim, starts[:total].cumsum(0))
 
@@ -195,10 +200,7 @@ def repeat_interleave_numbers(repeats, output_size):
     if repeats.numel() and bool(repeats.min() < 0):
         raise RuntimeError("repeats can not be negative")
     places = ops.arange(repeats.size(0), dtype=repeats.dtype, device=repeats.device)
-    result = repeat_interleave_tensor(places, repeats, 0, None)
-    if output_size is not None and result.size(0) != output_size:
-        raise RuntimeError("allocated size does not match required size")
-    return result
+    return repeat_interleave_tensor(places, repeats, 0, output_size)
 
 
 def fliplr(input):

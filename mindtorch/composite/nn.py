@@ -36,6 +36,7 @@ from mindtorch.composite.pooling import adaptive_avg_pool1d as adaptive_avg_pool
 from mindtorch.composite.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
 from mindtorch.composite.pooling import adaptive_avg_pool2d_out as adaptive_avg_pool2d_out
 from mindtorch.composite.pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
+from mindtorch.composite.pooling import adaptive_avg_pool3d_out as adaptive_avg_pool3d_out
 from mindtorch.composite.pooling import adaptive_max_pool1d as adaptive_max_pool1d
 from mindtorch.composite.pooling import avg_pool1d as avg_pool1d
 from mindtorch.composite.pooling import max_pool1d as max_pool1d

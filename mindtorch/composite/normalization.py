@@ -99,9 +99,11 @@ def rms_norm(input, normalized_shape, weight, eps):
     if not input.is_complex():
         expect_float(input, "rms_norm")
     dims = tuple(range(-len(normalized_shape), 0))
-    epsilon = finfo(input.dtype).eps if eps is None else eps
-    result = input * (input.pow(2).mean(dims, keepdim=True) + epsilon).rsqrt()
-    return result if weight is None else result * weight
+    # Numbers of two bytes are too coarse for the steps in between.
+    rows = input.float() if input.element_size() == 2 else input
+    epsilon = finfo(rows.dtype).eps if eps is None else eps
+    result = rows * (rows.pow(2).mean(dims, keepdim=True) + epsilon).rsqrt()
+    return (result if weight is None else result * weight).to(input.dtype)
 
 
 def _check_rows(input: Tensor, shape: tuple[int, ...], weight: Tensor | None) -> None:

@@ -166,6 +166,13 @@ def adaptive_avg_pool2d_out(input, output_size, out):
     return write_out(out, result)
 
 
+def adaptive_avg_pool3d_out(input, output_size, out):
+    """By the kernel also where a mean would do, as torch: so the dtypes are those of the kernel."""
+    _check_cells("adaptive_avg_pool3d", input, output_size, ",")
+    _check_dtype(input, out)
+    return write_out(out, ops._adaptive_avg_pool3d(input, output_size))
+
+
 def _check_dtype(input: Tensor, out: Tensor) -> None:
     if out.dtype is not input.dtype:
         raise RuntimeError(f"expected dtype {c_name(input._array)} for `output` but got dtype {c_name(out._array)}")

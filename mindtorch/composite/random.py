@@ -111,7 +111,7 @@ def randint_low(low, high, size, dtype=int64, layout=None, device=None, pin_memo
 
 
 def randint_low_generator(low, high, size, generator, dtype=int64, layout=None, device=None, pin_memory=None):
-    return ops.random__from(_empty(size, dtype, layout, device, pin_memory), low, high, generator=generator)
+    return ops.random__from(_empty(size, dtype or int64, layout, device, pin_memory), low, high, generator=generator)
 
 
 def randint_out(high, size, out):
@@ -168,7 +168,7 @@ def randperm(n, dtype=int64, layout=None, device=None, pin_memory=None):
 
 
 def randperm_generator(n, generator, dtype=int64, layout=None, device=None, pin_memory=None):
-    return _permute(_empty((n,), dtype, layout, device, pin_memory), n, generator)
+    return _permute(_empty((n,), dtype or int64, layout, device, pin_memory), n, generator)
 
 
 def randperm_out(n, out):

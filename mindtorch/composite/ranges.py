@@ -6,6 +6,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.argument_types import PYTHON_TYPES
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import float64
 from mindtorch.tensor import Tensor
@@ -34,6 +35,7 @@ def _bounds(op: str, start: Any, end: Any) -> list[Any]:
 
 def logspace(start, end, steps, base=10.0, dtype=None, layout=None, device=None, pin_memory=None):
     """The powers of a base at evenly spaced exponents; those of integers are computed in double precision."""
+    dtype = PYTHON_TYPES.get(dtype, dtype)
     if dtype is boolean:
         raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
     is_whole = dtype is not None and not (dtype.is_floating_point or dtype.is_complex)

@@ -167,6 +167,8 @@ def _run_padded(
 ) -> tuple[Tensor, State]:
     steps = input.transpose(0, 1) if batch_first else input
     length, batch = steps.shape[:2]
+    if not length:
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     data = steps.reshape(length * batch, steps.shape[2])
     output, last = _run(step, data, [batch] * length, state, params, options)
     return ops._unsafe_view(output, (length, batch, output.shape[-1])), last

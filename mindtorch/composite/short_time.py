@@ -58,11 +58,10 @@ def stft_center(
     """With the pieces centred on multiples of the hop: half a piece is added at both ends."""
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false.")
-    if center:
-        signal = input.view([1] * (3 - input.ndim) + list(input.shape))
-        padded = ops.pad(signal, (n_fft // 2, n_fft // 2), pad_mode)
-        input = padded.view(padded.shape[-input.ndim :])
-    return _stft(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window)
+    return _stft(
+        input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window,
+        pad_mode if center else None,
+    )  # fmt: skip
 
 
 def stft(
@@ -89,6 +88,7 @@ def _stft(
     onesided: bool | None,
     return_complex: bool | None,
     align_to_window: bool | None,
+    pad_mode: str | None = None,
 ) -> Tensor:
     if window is None:
         _warn_once(_NO_WINDOW, 6)
@@ -103,17 +103,26 @@ def _stft(
         raise RuntimeError(_COMPLEX_UNSAID)
     if return_complex is False:
         _warn_once(_PAIRS, 6)
-    _check_signal(call, input, n_fft, hop_length, win_length, window)
-    spectra = _spectra(input, n_fft, hop_length, win_length, window, normalized, onesided, bool(align_to_window))
+    _check_signal(call, input)
+    signal = input.unsqueeze(0) if input.ndim == 1 else input
+    if pad_mode is not None:
+        signal = ops.pad(signal.unsqueeze(0), (n_fft // 2, n_fft // 2), pad_mode).squeeze(0)
+    _check_sizes(call, signal.shape[-1], n_fft, hop_length, win_length, window)
+    spectra = _spectra(signal, n_fft, hop_length, win_length, window, normalized, onesided, bool(align_to_window))
+    spectra.transpose_(1, 2)  # in place, as the next: the result is no view
+    if input.ndim == 1:
+        spectra.squeeze_(0)
     return ops.view_as_real(spectra) if return_complex is False else spectra
 
 
-def _check_signal(call: str, input: Tensor, n_fft: int, hop: int, win_length: int, window: Tensor | None) -> None:
+def _check_signal(call: str, input: Tensor) -> None:
     if not (input.is_floating_point() or input.is_complex()):
         raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")
     if input.ndim not in (1, 2):
         raise RuntimeError(f"{call} : expected a 1D or 2D tensor")
-    extent = input.shape[-1]
+
+
+def _check_sizes(call: str, extent: int, n_fft: int, hop: int, win_length: int, window: Tensor | None) -> None:
     if not 0 < n_fft <= extent:  # torch names the window's length
         raise RuntimeError(f"{call} : expected 0 < n_fft < {extent}, but got n_fft={win_length}")
     if hop <= 0:
@@ -128,7 +137,7 @@ def _check_signal(call: str, input: Tensor, n_fft: int, hop: int, win_length: in
 
 
 def _spectra(
-    input: Tensor,
+    signal: Tensor,
     n_fft: int,
     hop: int,
     win_length: int,
@@ -137,8 +146,7 @@ def _spectra(
     onesided: bool | None,
     align_to_window: bool,
 ) -> Tensor:
-    """Frequencies by pieces."""
-    signal = input.unsqueeze(0) if input.ndim == 1 else input
+    """Pieces by frequencies."""
     count = 1 + (signal.shape[1] - (win_length if align_to_window else n_fft)) // hop
     if align_to_window:
         around = (n_fft - win_length) // 2
@@ -151,13 +159,10 @@ def _spectra(
         pieces = pieces * window
     divisor = _BY_ROOT if normalized else _PLAIN
     if not pieces.is_complex():
-        spectra = ops._fft_r2c(pieces, (2,), divisor, onesided is not False)
-    elif onesided:
+        return ops._fft_r2c(pieces, (2,), divisor, onesided is not False)
+    if onesided:
         raise RuntimeError(_ONESIDED)
-    else:
-        spectra = ops._fft_c2c(pieces, (2,), divisor, True)
-    spectra = spectra.transpose(1, 2)
-    return spectra.squeeze(0) if input.ndim == 1 else spectra
+    return ops._fft_c2c(pieces, (2,), divisor, True)
 
 
 def _centred(window: Tensor, count: int) -> Tensor:
@@ -259,6 +264,8 @@ def _overlapped(pieces: Tensor, extent: int, hop: int) -> Tensor:
 
 # -------------------- calls in messages --------------------
 
+_OLD_TYPES = frozenset(("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"))
+
 
 def _described(
     input: Tensor, n_fft: int, hop_length: int, win_length: int, window: Tensor | None
@@ -272,7 +279,7 @@ def _described(
 
 def _legacy_type(tensor: Tensor) -> str:
     name = tensor.dtype.storage_name
-    return f"CPU{name}Type" if tensor.is_complex() else f"torch.{name}Tensor"
+    return f"torch.{name}Tensor" if name in _OLD_TYPES else f"CPU{name}Type"
 
 
 def _call(name: str, given: Sequence[tuple[str, object]]) -> str:

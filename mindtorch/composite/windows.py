@@ -8,6 +8,7 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.argument_types import PYTHON_TYPES
 from mindtorch.dtype import bfloat16, c_name, float16, float32
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import sparse_coo
@@ -78,6 +79,7 @@ def _window(
     name: str, shape: Shape, length: int, periodic: bool, dtype: Dtype | None, layout: Any, device: Any
 ) -> Tensor:
     """A periodic window is one that is longer by an element, without its last element."""
+    dtype = PYTHON_TYPES.get(dtype, dtype)
     _check(f"{name}_window", length, dtype, layout, device)
     dtype = dtype or state.default_dtype
     if length <= 1:

@@ -24,6 +24,8 @@ from mindtorch.tensor import Tensor, WrappedNumber, as_operand
 def scalar_of(value: Any, function: str, name: str, position: int | None = None) -> Any:
     """The Python number of a `Scalar` argument; 0-dim tensors and NumPy numbers are taken too."""
     if is_number(value):
+        if type(value) is np.bool_:  # no Python bool: torch reads it as a float
+            return float(value)
         return value.item() if hasattr(value, "item") else value
     raise errors.argument_type(function, name, _shown_position(position), "Number", value)
 
@@ -97,7 +99,10 @@ def fits_signature(entry: OpEntry, args: tuple, kwargs: dict) -> bool:
     given = {argument.name: value for argument, value in zip(arguments, args)}
     if given.keys() & kwargs.keys():
         return False
-    given |= {name: value for name, value in kwargs.items() if name not in ("out", "requires_grad")}
+    added = kwargs.keys() & {"out", "requires_grad"}
+    if added and not added <= (entry.function.__kwdefaults__ or {}).keys():
+        return False
+    given |= {name: value for name, value in kwargs.items() if name not in added}
     known = {argument.name: argument for argument in arguments}
     required = {argument.name for argument in arguments if argument.default is None}
     return (

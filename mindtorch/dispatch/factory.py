@@ -5,6 +5,7 @@ from typing import Any
 from mindtorch import errors, state
 from mindtorch.device import as_device
 from mindtorch.device import device as Device
+from mindtorch.dispatch.arguments import dtype_of
 from mindtorch.dispatch.keys import CPU, backend_for_device
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import layout as Layout
@@ -17,8 +18,8 @@ def factory_options(
     """The dtype (None when the kernel derives it from its arguments) and the array class of the backend."""
     if device is None is layout and (dtype is None or type(dtype) is Dtype) and state.thread.default_devices is None:
         return dtype, CPU.array_class
-    if dtype is not None and not isinstance(dtype, Dtype):
-        raise errors.argument_type(function, "dtype", None, "torch.dtype", dtype)
+    if dtype is not None:
+        dtype = dtype_of(dtype, function, "dtype")
     if layout is not None and not isinstance(layout, Layout):
         raise errors.argument_type(function, "layout", None, "torch.layout", layout)
     if device is None and state.thread.default_devices is None:

@@ -77,7 +77,9 @@ class KernelTable(dict):
         if isinstance(number, bool):  # raises no dtype, and there are ops that refuse it
             return self[np.ndarray](np.asarray(number), *args, **kwargs)
         dtype = common_dtype(number, args[0] if array is None else array)
-        return self[np.ndarray](np.asarray(number).astype(dtype), *args, **kwargs)
+        with np.errstate(over="ignore"):  # a number that is too large is infinite, without a warning
+            first = np.asarray(number).astype(dtype)
+        return self[np.ndarray](first, *args, **kwargs)
 
     def backends(self) -> list[str]:
         """The names of the backends that have a kernel."""

@@ -154,7 +154,7 @@ class ContainerMethods:
         return iter(self.unbind(0))
 
     def __reversed__(self: Any) -> Tensor:
-        return self if self.ndim == 0 else self.flip(tuple(range(self.ndim)))
+        return self if self.ndim == 0 else self.flip(0)
 
     def __contains__(self: Any, element: Any) -> bool:
         if not isinstance(element, (Tensor, int, float, complex, bool)):

@@ -243,7 +243,7 @@ def group_norm(
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     batch, channels, *rest = input.shape
-    _check_several_values((batch * channels // num_groups, num_groups, *rest))
+    _check_several_values([batch * channels // num_groups, num_groups, *rest])
     return ops.group_norm(input, num_groups, weight, bias, eps)
 
 

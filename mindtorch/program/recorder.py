@@ -51,12 +51,13 @@ class _Recorder:
         # What lies where: inputs and results by their memory; the memory of constants that steps write to.
         self._memory: dict[int, int] = {}
         self._written: set[int] = set()
+        self._owners: dict[int, Any] = {}  # of that memory; alive, as the tensors, also when a tensor gets other memory
         self._constants: dict[int, Tensor] = {}
         self._scratch: dict[int, Tensor] = {}
         self._steps: list[Step] = []
         self._grad_enabled = _thread.grad_enabled
         for tensor in inputs:
-            self._memory.setdefault(_memory_of(tensor), self._number(tensor))
+            self._memory.setdefault(self._memory_of(tensor), self._number(tensor))
 
     def recorded(self, run: Callable, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Make a call, and write it down. The calls that it makes itself are a part of it."""
@@ -100,15 +101,15 @@ class _Recorder:
         return number
 
     def _made(self, tensor: Tensor) -> int:
-        memory = _memory_of(tensor)
-        if all(_memory_of(constant) != memory for constant in self._constants.values()):
+        memory = self._memory_of(tensor)
+        if all(self._memory_of(constant) != memory for constant in self._constants.values()):
             self._memory.setdefault(memory, self._number(tensor))
         return self._number(tensor)
 
     def _known(self, tensor: Tensor) -> int:
         """The number of a tensor that is used; one that no step has made is a constant."""
         if id(tensor) not in self._numbers:
-            memory = _memory_of(tensor)
+            memory = self._memory_of(tensor)
             if memory in self._memory:
                 raise _hidden_sharing(f"%{self._memory[memory]}")
             if memory in self._written:
@@ -116,12 +117,18 @@ class _Recorder:
             self._constants[self._number(tensor)] = tensor
         return self._number(tensor)
 
+    def _memory_of(self, tensor: Tensor) -> int:
+        """What is the same for tensors that share memory: the id of the array that owns it."""
+        owner = _owner_of(tensor)
+        self._owners[id(owner)] = owner
+        return id(owner)
+
     def _keep_what_is_written(self, entry: OpEntry, given: dict[str, Any]) -> None:
         """Constants that an op is about to write to, as they are before that."""
         written = [argument.name for argument in entry.schema.arguments if argument.written]
         for tensor in tensors_in([given.get(name) for name in (*written, "out")]):
-            memory = _memory_of(tensor)
-            owners = [number for number, constant in self._constants.items() if _memory_of(constant) == memory]
+            memory = self._memory_of(tensor)
+            owners = [number for number, constant in self._constants.items() if self._memory_of(constant) == memory]
             if len(owners) > 1:
                 raise _hidden_sharing(f"%{owners[0]}")
             if owners and memory not in self._written:
@@ -136,12 +143,12 @@ def _hidden_sharing(owner: str) -> ProgramError:
     )
 
 
-def _memory_of(tensor: Tensor) -> int:
-    """What is the same for tensors that share memory: the id of the array that owns it."""
+def _owner_of(tensor: Tensor) -> Any:
+    """The array that owns the memory of a tensor."""
     array = tensor._array
     while getattr(array, "base", None) is not None:
         array = array.base
-    return id(array)
+    return array
 
 
 def _by_name(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:

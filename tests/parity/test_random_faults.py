@@ -1,7 +1,9 @@
 """What random programs have found: for each kind of fault, short programs whose last line is compared."""
 
+import numpy as np
 import pytest
 
+import mindtorch
 from tests.parity.programs import assert_same
 from tests.parity.random_writer import make
 
@@ -174,6 +176,70 @@ KINDS = {
         "T.nn.functional.smooth_l1_loss(T.tensor(1., dtype=T.float64), T.ones(2, 3), reduction='sum')",
         "T.nn.functional.mse_loss(T.tensor(1., dtype=T.float64), T.ones(2, 3))",
     ],
+    "grids": [
+        *[
+            f"T.meshgrid({axes}, indexing='{order}')"
+            for axes in ("T.arange(2), T.arange(3)", "T.tensor(1), T.arange(3), T.arange(2)", "T.arange(2)", "[]")
+            for order in ("xy", "ij", "other")
+        ],
+        "[grid.stride() for grid in T.meshgrid(T.arange(2), T.arange(3), indexing='xy')]",
+        "T.meshgrid(T.ones(2), T.arange(3), indexing='xy')",
+        "T.cartesian_prod(T.ones(2), T.arange(3))",
+    ],
+    "types of Python for dtypes": [
+        *[
+            f"T.{call}, dtype={type_})"
+            for call in "zeros(3 ones(3 full((2,),1 eye(2 arange(3 linspace(0,1,3 empty(0 scalar_tensor(1".split()
+            for type_ in ("bool", "int", "float", "complex")
+        ],
+        *[
+            f"T.{call}, dtype=float)"
+            for call in "logspace(0,1,3 rand(0 randn(0 randint(1,(3,) randperm(1 hann_window(3 eye(2".split()
+        ],
+        *[f"T.zeros(2, dtype={wrong})" for wrong in ("str", "'float'", "[]")],
+        *[f"T.{call}, dtype=None).dtype" for call in "randperm(5 randint(5,(3,) randint(2,5,(3,)".split()],
+    ],
+    "closeness": [
+        "T.isclose(T.tensor([2**62, -2**63]), T.tensor([-2**62, 2**63 - 1]))",
+        "T.isclose(*T.tensor([[0, 200], [255, 201]], dtype=T.uint8), rtol=0, atol=1)",
+        "T.allclose(T.tensor([-128], dtype=T.int8), T.tensor([127], dtype=T.int8))",
+        "T.isclose(T.tensor([True, False]), T.tensor([True, True]))",
+        "T.isclose(T.tensor([True]), T.tensor([False]), atol=1)",
+        *[
+            f"T.{name}(T.ones(2), T.ones(2), {tolerances})"
+            for name in ("isclose", "allclose")
+            for tolerances in ("rtol=-1", "atol=-1e-3", "rtol=-1, atol=-2")
+        ],
+    ],
+    "numbers of NumPy and numbers first": [
+        *[f"T.tensor([1]) {operator} N.bool_(True)" for operator in "+ - * ** ==".split()],
+        "T.tensor([True]) + N.bool_(True)",
+        "T.full((2,), N.bool_(True)), T.tensor([3]).clamp(N.bool_(True)), T.tensor([3]).fill_(N.bool_(True))",
+        *[
+            f"T.{name}(1e40, T.ones(2, dtype=T.{dtype}))"
+            for name in ("add", "sub", "mul", "div")
+            for dtype in ("float16", "bfloat16", "float32")
+        ],
+    ],
+    "how often, how many": [
+        *[
+            f"T.repeat_interleave({arguments}, output_size={size})"
+            for arguments in ("T.arange(3), T.tensor([1, 2, 1])", "T.arange(3), 2", "T.tensor([1, 2, 1])")
+            for size in (3, 4, 6)
+        ],
+        *[f"T.topk(T.tensor(1.), {k})" for k in (0, 1, 2)],
+        "reversed(T.arange(6).reshape(2, 3)), reversed(T.tensor(3))",
+    ],
+    "norms of small dtypes": [
+        *[f"T.nn.functional.rms_norm(T.arange(8.).{dtype}() / 100, (8,))" for dtype in ("half", "bfloat16", "float")],
+        "T.nn.functional.rms_norm(T.arange(8.).half(), (8,), T.arange(8.).half())",
+        "T.nn.RMSNorm(4, dtype=T.bfloat16)(T.tensor([[1, 2, 3, 4.]]).bfloat16())",
+        "x = T.arange(4.).half().requires_grad_(); T.nn.functional.rms_norm(x, (4,))[1].backward(); x.grad",
+    ],
+    "variances into given tensors": [
+        *[f"T.{name}(T.arange(3.), out=T.empty(()))" for name in ("var", "std")],
+        *[f"T.{name}(T.arange(6.).reshape(2, 3), {dim}, out=T.empty(0))" for name in ("var", "std") for dim in "01"],
+    ],
     "memory": [
         "T.zeros(1, 1, 3, 4).expand(1, 2, 3, 4).triu_(1)",
         "T.zeros(1, 3, 4).expand(2, 3, 4).triu_(1)",
@@ -188,7 +254,7 @@ KINDS = {
 
 def value_of(code: str, T: object) -> object:
     """What the last expression of a program gives, or the text of an error that programs don't expect."""
-    names = {"T": T, "make": lambda *spec: make(T, *spec)}
+    names = {"T": T, "N": np, "make": lambda *spec: make(T, *spec)}
     *statements, last = code.replace("; ", "\n").split("\n")
     try:
         exec("\n".join(statements), names)
@@ -207,3 +273,11 @@ def value_of(code: str, T: object) -> object:
 )
 def test_program(code):
     assert_same(lambda T: value_of(code, T))
+
+
+def test_refused_axes():
+    """The tensor is shown as Python shows it; torch has the form of C++."""
+    with pytest.raises(
+        RuntimeError, match="^torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: tens"
+    ):
+        mindtorch.meshgrid(mindtorch.ones(2), mindtorch.ones(2, 2), indexing="xy")

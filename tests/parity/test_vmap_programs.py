@@ -321,3 +321,17 @@ def test_batched_gradients(batch):
         )
 
     assert_same(run)
+
+
+@pytest.mark.parametrize("transform", ("grad", "hessian"))
+@pytest.mark.parametrize(
+    "function", (lambda v: v.prod(), lambda v: v.prod(0), lambda v: v.cumprod(0).sum()), ids=("all", "dim", "running")
+)
+def test_formulas_that_look_for_zeros(function, transform):
+    """Some samples have a zero, some have several, some have none."""
+
+    def run(T):
+        x = T.tensor([[1.0, 2.0, 3.0], [0.0, 2.0, 5.0], [0.0, 0.0, 1.0]])
+        return T.vmap(getattr(T.func, transform)(function))(x).tolist()
+
+    assert_same(run)

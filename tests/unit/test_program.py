@@ -59,6 +59,14 @@ def written_into(x, y):
     return torch.add(x, y, alpha=2, out=out), out
 
 
+def new_memory_for_an_output(x, y):
+    """The outputs leave their memory, where later constants may come to lie."""
+    for number in range(4):
+        torch.cat([x, y], out=torch.empty(0))
+        x = x + torch.tensor([1.0 * number])
+    return x
+
+
 FUNCTIONS = {
     "arithmetic": lambda x, y: (x * 2 + y / 3 - 1) ** 2,
     "number first": lambda x, y: 2 - torch.mul(3, x),
@@ -80,6 +88,7 @@ FUNCTIONS = {
     "constants that are written to": writes_to_constants,
     "without gradients": without_gradients,
     "out=": written_into,
+    "out= that takes on its shape": new_memory_for_an_output,
     "composite ops": lambda x, y: torch.nn.functional.cross_entropy(torch.stack([x, y]), torch.tensor([0, 2])),
     "nested results": lambda x, y: {"a": [x, (y, 3)], "b": {"c": None, 1: "text"}, "d": x + y},
     "an input": lambda x, y: y,

@@ -3,6 +3,7 @@
 import math
 
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.batching import without_levels
 from mindtorch.tensor import Tensor
 
 
@@ -73,3 +74,8 @@ def sum_of(terms):
 def channel_dims(tensor):
     """All dims but that of the channels."""
     return [dim for dim in range(tensor.ndim) if dim != 1]
+
+
+def has_zeros(tensor):
+    """Whether an element is zero: of any sample inside vmap, as a formula must take one way for all of them."""
+    return bool((without_levels(tensor) == 0).any())

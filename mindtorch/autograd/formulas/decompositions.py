@@ -4,7 +4,7 @@ They follow from the product rule for the equation that defines the result: of A
 of A dX = dB - dA X. `g` is a gradient, `^H` the conjugate transpose.
 """
 
-from mindtorch.autograd.formulas.common import conj, real
+from mindtorch.autograd.formulas.common import conj, has_zeros, real
 from mindtorch.dispatch import ops
 from mindtorch.state import thread
 
@@ -41,7 +41,7 @@ def inv_jvp(A_t, inverse):
 
 def det_backward(grad, A, result):
     """Gradient of the determinant: the cofactors, by singular values where there is no inverse."""
-    if not thread.grad_enabled and bool((result == 0).any()):
+    if not thread.grad_enabled and has_zeros(result):
         return _as_matrices(grad) * conj(_cofactors(A))
     return _as_matrices(grad * conj(result)) * _adjoint(ops.linalg_inv_ex(A)[0])
 

@@ -2,8 +2,9 @@
 
 import math
 
-from mindtorch.autograd.formulas.common import conj, real, reduced_count, reduced_dims, restore_dims
+from mindtorch.autograd.formulas.common import conj, has_zeros, real, reduced_count, reduced_dims, restore_dims
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.batching import without_levels
 from mindtorch.state import thread
 
 
@@ -24,7 +25,7 @@ def prod_backward(grad, self, result):
     """
     if self.ndim == 0:
         return grad.clone()
-    if not thread.grad_enabled and int((self == 0).sum()) > 1:
+    if not thread.grad_enabled and without_levels(self) is self and int((self == 0).sum()) > 1:
         return ops.zeros_like(self)
     flat = prod_dim_backward(grad, self.reshape(-1), result, 0, False)
     return flat.reshape(self.shape)
@@ -35,7 +36,7 @@ def prod_dim_backward(grad, self, result, dim, keepdim):
     if self.ndim == 0:
         return grad
     grad = restore_dims(grad, dim, self.ndim, keepdim)
-    if not bool((self == 0).any()):
+    if not has_zeros(self):
         return grad * conj(restore_dims(result, dim, self.ndim, keepdim) / self)
     return grad * conj(_product_of_others(self, dim))
 

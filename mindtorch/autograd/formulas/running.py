@@ -1,5 +1,6 @@
 """Formulas of running products and of running logarithms of sums."""
 
+from mindtorch.autograd.formulas.common import has_zeros
 from mindtorch.dispatch import ops
 from mindtorch.dtype import finfo
 
@@ -15,7 +16,7 @@ def cumprod_grad(grad, self, dim, result):
     """Gradient of a running product: what each product owes to an element is the product of its other factors."""
     if self.ndim == 0 or not self.numel() or self.shape[dim] == 1:
         return grad
-    if not bool((self == 0).any()):
+    if not has_zeros(self):
         return _from_the_end(ops.cumsum, grad * result.conj(), dim) / self.conj()
     slopes = _cumprod_slopes(self, dim).conj()
     return (grad.movedim(dim, -1).unsqueeze(-2) * slopes).sum(-1).movedim(-1, dim)
@@ -25,7 +26,7 @@ def cumprod_jvp(self_t, self, dim, result):
     """Tangent of a running product."""
     if self.ndim == 0 or not self.numel():
         return self_t
-    if not bool((self == 0).any()):
+    if not has_zeros(self):
         return (self_t / self).cumsum(dim) * result
     slopes = _cumprod_slopes(self, dim)
     return (self_t.movedim(dim, -1).unsqueeze(-1) * slopes).sum(-2).movedim(-1, dim)

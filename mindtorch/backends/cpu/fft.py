@@ -6,6 +6,7 @@ import numpy as np
 
 from mindtorch import geometry
 from mindtorch.backends.cpu.casting import deliver
+from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.strided import allocate
 
 Array = np.ndarray
@@ -26,6 +27,8 @@ def fft_c2c(input, dim, normalization, forward, out=None):
 
 
 def fft_r2c(input, dim, normalization, onesided, out=None):
+    if input.dtype not in (np.float32, np.float64):
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {scalar_name(input)}")
     transform = np.fft.rfftn if onesided else np.fft.fftn
     result = transform(input, axes=dim, norm=_FORWARD[normalization])
     return _delivered(result, input, dim, dim[-1], out)

@@ -115,6 +115,8 @@ def repeat(input, repeats):
     size = [copies * extent for copies, extent in zip(repeats, extents, strict=True)]
     geometry.check_sizes(size)
     result = np.empty(size, input.dtype)
+    if not result.size:  # with -1 copies of nothing there is nothing to copy to, either
+        return result
     by_copy = result.reshape([each for pair in zip(repeats, extents, strict=True) for each in pair])
     by_copy[...] = input.reshape([each for extent in extents for each in (1, extent)])
     return result

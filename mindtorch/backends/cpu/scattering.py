@@ -57,14 +57,16 @@ def scatter(input, dim, index, src, out=None):
 
 
 def scatter_value(input, dim, index, value, out=None):
-    return _scattered(input, dim, index, checked_number(value, input.dtype), out, _assign)
+    return _scattered(input, dim, index, checked_number(value, input.dtype), out, _assign, is_number=True)
 
 
 def scatter_add(input, dim, index, src, out=None):
     return _scattered(input, dim, index, src, out, add_at)
 
 
-def _scattered(input: Array, dim: int, index: Array, values: Array, out: Array | None, write: Write) -> Array:
+def _scattered(
+    input: Array, dim: int, index: Array, values: Array, out: Array | None, write: Write, is_number: bool = False
+) -> Array:
     dim = geometry.wrap_dim(dim, input.ndim)
     _check_index_dtype(index, "scatter")
     if values.dtype != input.dtype:
@@ -74,8 +76,8 @@ def _scattered(input: Array, dim: int, index: Array, values: Array, out: Array |
         return target
     _check_same_ndim(index, input, "self")
     places = target.reshape(1) if not target.ndim else target
-    if values.ndim:
-        values = _matching_part(values, index, places, dim)
+    if not is_number:
+        values = _matching_part(values, index, input, dim)
     elif _exceeds(index, places, skipped=dim):
         raise _scatter_size_error(index, input, dim, "")
     check_range(index, dim, places.shape[dim])
@@ -87,13 +89,17 @@ def _assign(target: Array, key: Key, values: Array) -> None:
     target[key] = values
 
 
-def _matching_part(src: Array, index: Array, target: Array, dim: int) -> Array:
+def _matching_part(src: Array, index: Array, input: Array, dim: int) -> Array:
     """The part of `src` that the index has places for."""
-    for each in range(index.ndim):
-        geometry.wrap_dim(each, src.ndim)
-    if _exceeds(index, target, skipped=dim) or _exceeds(index, src, skipped=None):
-        raise _scatter_size_error(index, target, dim, f" and to be no larger size than src {list(src.shape)}")
-    return src[tuple([slice(extent) for extent in index.shape])]
+    is_too_large = bool(_exceeds(index, input, skipped=dim))
+    if src.ndim and not is_too_large:
+        for each in range(index.ndim):
+            geometry.wrap_dim(each, src.ndim)
+    _check_same_ndim(index, src, "src")
+    values = src if src.ndim else src.reshape(1)
+    if is_too_large or _exceeds(index, values, skipped=None):
+        raise _scatter_size_error(index, input, dim, f" and to be no larger size than src {list(src.shape)}")
+    return values[tuple([slice(extent) for extent in index.shape or (1,)])]
 
 
 def _scatter_size_error(index: Array, target: Array, dim: int, more: str) -> RuntimeError:
@@ -115,7 +121,7 @@ def _check_same_ndim(index: Array, input: Array, name: str) -> None:
 
 def _exceeds(index: Array, array: Array, skipped: int | None) -> list[int]:
     """The dimensions in which the index is larger than the array."""
-    sizes = zip(index.shape, array.shape, strict=False)
+    sizes = zip(index.shape or (1,), array.shape, strict=False)
     return [dim for dim, (extent, limit) in enumerate(sizes) if dim != skipped and extent > limit]
 
 
@@ -148,7 +154,7 @@ def scatter_named(input, dim, index, src, reduce, out=None):
 
 
 def scatter_value_named(input, dim, index, value, reduce, out=None):
-    return _scattered(input, dim, index, checked_number(value, input.dtype), out, _named(reduce))
+    return _scattered(input, dim, index, checked_number(value, input.dtype), out, _named(reduce), is_number=True)
 
 
 def _named(reduce: str) -> Write:

@@ -62,6 +62,8 @@ def topk(
     values, axis = one_dim(input, dim)
     if not 0 <= k <= values.shape[axis]:
         raise RuntimeError("selected index k out of range")
+    if not input.ndim:
+        k = 1  # One number is its own best, however few are asked for.
     if input.dtype in _NO_TOPK:
         raise _NO_TOPK[input.dtype](input.dtype)
     values_out, indices_out = out or (None, None)
@@ -69,7 +71,7 @@ def topk(
     rows = np.moveaxis(values, axis, -1)
     indices = np.moveaxis(quiet(_best, as_computed(rows, input.dtype), k, largest), -1, axis)
     chosen = np.take_along_axis(values, indices, axis)
-    shape = chosen.shape if input.ndim or not k else ()
+    shape = chosen.shape if input.ndim else ()
     return store(chosen.reshape(shape), input.dtype, values_out), store(indices.reshape(shape), INT64, indices_out)
 
 

@@ -1,0 +1,63 @@
+"""Sizes that don't fit get PyTorch's errors, not those of NumPy or Python, and the calls next to them work."""
+
+from tests.parity.library_programs import tried
+from tests.parity.programs import programs
+
+program, test_program = programs()
+
+
+@program
+def scatter_of_other_ranks(T):
+    def index(*places):
+        return T.tensor(places)
+
+    cases = [
+        (T.zeros(3), index(0, 1), T.ones(2, 2)),
+        (T.zeros(3), index(0, 1), T.ones(())),
+        (T.zeros(3), index(0), T.ones(())),
+        (T.zeros(3), T.tensor(0), T.ones(2)),
+        (T.zeros(3), T.tensor(0), T.ones(0)),
+        (T.zeros(3), index(0, 5), T.ones(2, 2)),
+        (T.zeros(()), index(0, 0), T.ones(())),
+        (T.zeros(()), index(0, 0), 1.0),
+        (T.zeros(3, 3), index([0, 1]), T.ones(())),
+        (T.zeros(3, 3), index([0, 1]), T.ones(2)),
+        (T.zeros(3, 3), index([0, 1]), T.ones(1, 2, 1)),
+        (T.zeros(3, 1), index([0, 1]), T.ones(2)),
+    ]
+    return [tried(target.scatter, 0, places, values) for target, places, values in cases]
+
+
+@program
+def scatter_that_reduces_other_ranks(T):
+    places = T.tensor([0, 1])
+    values = [T.ones(2, 2), T.ones(()), T.ones(2)]
+    added = [tried(T.zeros(3).scatter_add, 0, places, each) for each in values]
+    return added, [tried(T.zeros(3).scatter_reduce, 0, places, each, "sum") for each in values]
+
+
+@program
+def repeated_emptiness(T):
+    empty, pairs = T.zeros(0), T.zeros(0, 2)
+    cases = [
+        (empty, (-1,)),
+        (empty, (2,)),
+        (empty, (-3, 2)),
+        (pairs, (-1, 1)),
+        (pairs, (-1, -1)),
+        (T.zeros(2), (0, -1)),
+    ]
+    return [tried(tensor.repeat, *counts) for tensor, counts in cases]
+
+
+@program
+def sizes_of_no_dimensions(T):
+    number = T.tensor(1.0)
+    return [tried(ask, dim) for ask in (number.size, number.stride) for dim in (0, -1, 1)]
+
+
+@program
+def sequences_without_steps(T):
+    layers = [T.nn.RNN(3, 4), T.nn.LSTM(3, 4), T.nn.GRU(3, 4, bidirectional=True)]
+    results = [tried(layer, T.ones(shape)) for layer in layers for shape in ((0, 3), (0, 2, 3))]
+    return results, tried(T.nn.RNN(3, 4, batch_first=True), T.ones(2, 0, 3))
