@@ -79,7 +79,7 @@ def test_an_old_name_of_an_op(tmp_path):
         (
             INVERSE.replace("  autogen", "  python: hidden\n  autogen"),
             "linalg",
-            "reached through `mindtorch.linalg.inv`",
+            "reached through `mindtorch.ops.aten.linalg_inv`",
         ),
     ],
 )

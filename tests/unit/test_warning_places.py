@@ -12,6 +12,7 @@ import pytest
 import mindtorch as torch
 from mindtorch import nn
 from mindtorch.nn import functional as F
+from mindtorch.typed_storage import warn_removal
 
 LIBRARY = Path(torch.__file__).parent
 
@@ -64,6 +65,11 @@ def old_scheduler():
 
 
 # Each gives the call that warns.
+def typed_storage():
+    warn_removal.cache_clear()  # it warns once in a program
+    return lambda: torch.ones(2).storage()
+
+
 WARNINGS = {
     "backward hook without gradient of inputs": lambda: with_full_backward_hook(torch.ones(1, 2)).backward,
     "backward hook of several nodes": lambda: with_backward_hook(leaf(1, 2)),
@@ -86,7 +92,7 @@ WARNINGS = {
     "scheduler before optimizer": old_scheduler,
     "checkpoint": lambda: lambda: torch.utils.checkpoint.checkpoint(torch.sin, leaf(2)),
     "variable": lambda: lambda: torch.autograd.Variable(torch.ones(2), volatile=True),
-    "typed storage": lambda: lambda: torch.ones(2).storage(),
+    "typed storage": typed_storage,
     "upsample": lambda: lambda: F.upsample(torch.ones(1, 1, 2), scale_factor=2),
     "uneven range": lambda: lambda: torch.range(0, 3),
     "call in an old form": lambda: lambda: torch.add(torch.ones(2), 2, torch.ones(2)),
