@@ -8,8 +8,8 @@ import numpy as np
 from mindtorch import errors, nested_data, state
 from mindtorch.device import as_device, device
 from mindtorch.dispatch import operators, torch_dispatch
-from mindtorch.dtype import bool as bool_dtype
-from mindtorch.dtype import complex128, dtype, float64, get_default_dtype, int64
+from mindtorch.dispatch.argument_types import PYTHON_TYPES
+from mindtorch.dtype import dtype, get_default_dtype, int64
 from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable, warn_once
 from mindtorch.tensor import Tensor, extend_tensor, wrap
 from mindtorch.warning import warn
@@ -18,9 +18,6 @@ _thread = state.thread
 
 # What `tensor` reads without asking further questions, when it is given nothing else.
 _ORDINARY = frozenset((list, float, int, bool))
-
-# Python's types are accepted as dtypes.
-_PYTHON_DTYPES = {bool: bool_dtype, int: int64, float: float64, complex: complex128}
 
 
 def tensor(
@@ -178,8 +175,8 @@ def _element_type(function: str, value: Any) -> dtype | None:
     """The dtype that a `dtype=` argument means."""
     if value is None or type(value) is dtype:
         return value
-    if isinstance(value, type) and value in _PYTHON_DTYPES:
-        return _PYTHON_DTYPES[value]
+    if isinstance(value, type) and value in PYTHON_TYPES:
+        return PYTHON_TYPES[value]
     raise errors.argument_type(function, "dtype", None, "torch.dtype", value)
 
 

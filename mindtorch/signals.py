@@ -22,16 +22,12 @@ def stft(
     align_to_window: bool | None = None,
 ) -> Tensor:
     """The spectra of overlapping pieces of a signal: frequencies by pieces."""
-    _check_alignment(center, align_to_window)
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
     signal = _with_ends(input, n_fft, pad_mode) if center else input
     return ops.stft(
         signal, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
     )
-
-
-def _check_alignment(center: bool, align_to_window: bool | None) -> None:
-    if center and align_to_window is not None:
-        raise RuntimeError("stft align_to_window should only be set when center = false")
 
 
 def _with_ends(input: Tensor, n_fft: int, pad_mode: str) -> Tensor:
@@ -45,21 +41,4 @@ def _with_ends(input: Tensor, n_fft: int, pad_mode: str) -> Tensor:
 class SignalMethods:
     """The same as a method."""
 
-    def stft(
-        self: Any,
-        n_fft: int,
-        hop_length: int | None = None,
-        win_length: int | None = None,
-        window: Tensor | None = None,
-        center: bool = True,
-        pad_mode: str = "reflect",
-        normalized: bool = False,
-        onesided: bool | None = None,
-        return_complex: bool | None = None,
-        align_to_window: bool | None = None,
-    ) -> Tensor:
-        _check_alignment(center, align_to_window)
-        signal = _with_ends(self, n_fft, pad_mode) if center else self
-        return ops.stft(
-            signal, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
-        )
+    stft = stft

@@ -1,8 +1,16 @@
 """Distributions have the samples, densities, gradients and texts of PyTorch's."""
 
 import pytest
+import torch
 
 from tests.parity.programs import assert_same, outcome, programs
+
+
+@pytest.fixture(autouse=True)
+def torch_validates():
+    """torch's compiler, which other tests call, switches the validation of all distributions off."""
+    torch.distributions.Distribution.set_default_validate_args(True)
+
 
 # By name: the distribution, made of a parameter that requires grad.
 MAKERS = {

@@ -79,3 +79,11 @@ def channel_dims(tensor):
 def has_zeros(tensor):
     """Whether an element is zero: of any sample inside vmap, as a formula must take one way for all of them."""
     return bool((without_levels(tensor) == 0).any())
+
+
+def others_along(tensor, dim):
+    """The elements along a dim, last, once for each of them (the dimension before), with a one in its own place."""
+    moved = tensor.movedim(dim, -1)
+    count = moved.shape[-1]
+    table = moved.unsqueeze(-2).expand(*moved.shape[:-1], count, count)
+    return table.masked_fill(ops.eye(count, device=tensor.device) == 1, 1)

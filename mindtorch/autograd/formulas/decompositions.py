@@ -4,7 +4,7 @@ They follow from the product rule for the equation that defines the result: of A
 of A dX = dB - dA X. `g` is a gradient, `^H` the conjugate transpose.
 """
 
-from mindtorch.autograd.formulas.common import conj, has_zeros, real
+from mindtorch.autograd.formulas.common import conj, has_zeros, others_along, real
 from mindtorch.dispatch import ops
 from mindtorch.state import thread
 
@@ -48,9 +48,7 @@ def det_backward(grad, A, result):
 
 def _cofactors(A):
     U, S, Vh = ops.linalg_svd(A)
-    count = S.shape[-1]
-    table = S.unsqueeze(-2).expand(*S.shape, count)
-    others = table.masked_fill(ops.eye(count, device=A.device) == 1, 1).prod(-1)
+    others = others_along(S, -1).prod(-1)
     turn = ops.linalg_det(U) * ops.linalg_det(Vh)
     return conj(_as_matrices(conj(turn)) * (U * others.unsqueeze(-2)).matmul(Vh))
 

@@ -2,7 +2,15 @@
 
 import math
 
-from mindtorch.autograd.formulas.common import conj, has_zeros, real, reduced_count, reduced_dims, restore_dims
+from mindtorch.autograd.formulas.common import (
+    conj,
+    has_zeros,
+    others_along,
+    real,
+    reduced_count,
+    reduced_dims,
+    restore_dims,
+)
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
 from mindtorch.state import thread
@@ -42,12 +50,8 @@ def prod_dim_backward(grad, self, result, dim, keepdim):
 
 
 def _product_of_others(self, dim):
-    """For each element the product of all others along dim (a table of n x n factors with ones on its diagonal)."""
-    moved = self.movedim(dim, -1)
-    count = moved.shape[-1]
-    table = moved.unsqueeze(-2).expand(*moved.shape[:-1], count, count)
-    diagonal = ops.eye(count, device=self.device) == 1
-    return table.masked_fill(diagonal, 1).prod(-1).movedim(-1, dim)
+    """For each element the product of all others along dim."""
+    return others_along(self, dim).prod(-1).movedim(-1, dim)
 
 
 def extremal_reduction_backward(grad, self, result, dim, keepdim):

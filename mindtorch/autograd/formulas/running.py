@@ -1,6 +1,6 @@
 """Formulas of running products and of running logarithms of sums."""
 
-from mindtorch.autograd.formulas.common import has_zeros
+from mindtorch.autograd.formulas.common import has_zeros, others_along
 from mindtorch.dispatch import ops
 from mindtorch.dtype import finfo
 
@@ -34,11 +34,7 @@ def cumprod_jvp(self_t, self, dim, result):
 
 def _cumprod_slopes(self, dim):
     """The derivative of every product (the last dimension) in every element (the one before it)."""
-    moved = self.movedim(dim, -1)
-    count = moved.shape[-1]
-    table = moved.unsqueeze(-2).expand(*moved.shape[:-1], count, count)
-    diagonal = ops.eye(count, device=self.device) == 1
-    return table.masked_fill(diagonal, 1).cumprod(-1).triu()
+    return others_along(self, dim).cumprod(-1).triu()
 
 
 # ---- logarithms of sums ----

@@ -155,7 +155,7 @@ class _WeightNorm(Module):
         return weights.weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        return weights.norm_except_dim(weight, 2, self.dim), weight
+        return ops.norm_except_dim(weight, 2, self.dim), weight
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int = 0) -> Module:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch.dispatch import ops
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 from mindtorch.nn.utils import weights
@@ -29,7 +30,7 @@ class WeightNorm:
                 raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {self.name}")
         weight = getattr(module, self.name)
         del module._parameters[self.name]
-        length = weights.norm_except_dim(weight, 2, self.dim)
+        length = ops.norm_except_dim(weight, 2, self.dim)
         module.register_parameter(self.name + "_g", Parameter(length.data))
         module.register_parameter(self.name + "_v", Parameter(weight.data))
         setattr(module, self.name, self.compute_weight(module))
@@ -58,9 +59,4 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Make the weight an ordinary one again."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    return weights.remove_hook(module, WeightNorm, name, "weight_norm")

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from mindtorch.dispatch import ops
+from mindtorch.nn.modules.module import Module
 from mindtorch.tensor import Tensor
-
-
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norms over all dimensions but one, or with -1 over all."""
-    if dim == -1:
-        return v.norm(pow)
-    if dim == 0:
-        return v.contiguous().view(v.size(0), -1).norm(pow, 1).view(v.size(0), *[1] * (v.dim() - 1))
-    if dim == v.dim() - 1:
-        return v.contiguous().view(-1, v.size(-1)).norm(pow, 0).view(*[1] * (v.dim() - 1), v.size(-1))
-    return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
 
 
 def weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
     """A direction with another length."""
-    return v * (g / norm_except_dim(v, 2, dim))
+    return v * (g / ops.norm_except_dim(v, 2, dim))
 
 
 def as_matrix(weight: Tensor, dim: int) -> Tensor:
@@ -39,3 +29,13 @@ def householder_product(columns: Tensor, tau: Tensor) -> Tensor:
         axis = axes[..., number : number + 1]
         product = product - tau[..., number : number + 1, None] * axis * (axis.mH @ product)
     return product.mT.contiguous().mT  # column by column, as LAPACK gives it
+
+
+def remove_hook(module: Module, kind: type, name: str, text: str) -> Module:
+    """Make a weight an ordinary one again: take away the hook of a kind that computes it."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and hook.name == name:
+            hook.remove(module)  # type: ignore[attr-defined]
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(f"{text} of '{name}' not found in {module}")
