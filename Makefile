@@ -105,7 +105,7 @@ wheel: $(DEV) ## build dist/ (the wheel through the sdist) and test the wheel in
 	$(PY) -m build
 	$(PYTEST) -m wheel tests/packaging
 
-diff: $(DEV) ## what changed since BASE (default: the last release), and what it breaks for whom
+diff: $(DEV) ## what changed since BASE (default: where the branch leaves main), and what it breaks for whom
 	@$(PY) -m codegen diff $(BASE)
 
 snapshot: $(DEV) ## note the schemas of a release, schemas/v<version>.txt, to compare later ones with

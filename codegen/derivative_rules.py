@@ -27,11 +27,12 @@ def _name_location(entry: DerivativeEntry) -> Location:
 
 
 def op_records_a_graph(entry: DerivativeEntry, problems: Problems) -> None:
-    """Composite ops are differentiated through what they are made of, and out= ops not at all."""
+    """The tangents of composite ops come from what they are made of, and out= ops have no derivative at all."""
     op = entry.derivative.op
-    if op.is_composite:
-        message = f"{op.name} is composite: its gradient comes from the ops that it is made of"
-        problems.add("E058", message, _name_location(entry), "remove the entry, or give the op kernels (dispatch)")
+    if op.is_composite and entry.derivative.forward:
+        message = f"{op.name} is composite: its tangent comes from the ops that it is made of"
+        location = entry.derivative.forward[0].location
+        problems.add("E058", message, location, "remove the forward formula, or give the op kernels (dispatch)")
     elif op.kind == "out":
         message = f"{op.name} is an out= op: it cannot be differentiated"
         problems.add("E058", message, _name_location(entry), "write the derivative of the functional op")

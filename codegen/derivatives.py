@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .call_forms import ANY_CALL, forms_by_name
 from .entries import Checker, read_entries
 from .errors import Problems, did_you_mean
 from .formula import Role, read_formula
@@ -33,13 +34,13 @@ class DerivativeReader:
     def __init__(self, ops: list[OpEntry], hand_written: HandWritten, problems: Problems) -> None:
         self._ops = {op.name: op for entry in reversed(ops) for op in entry.ops}
         self._unreadable = {entry.title for entry in ops if not entry.ops}
-        unreadable_names = {title.partition(".")[0] for title in self._unreadable}
-        methods = {op.schema.name for op in self._ops.values() if op.is_method} | unreadable_names
-        own = {op.schema.name for op in self._ops.values()} | unreadable_names
-        self._functions = hand_written.library_ops | own
-        self._attributes = hand_written.methods | methods if hand_written.methods else frozenset()
+        unreadable = dict.fromkeys((title.partition(".")[0] for title in self._unreadable), ANY_CALL)
+        methods = forms_by_name((op.schema for op in self._ops.values() if op.is_method), method=True)
+        own = forms_by_name((op.schema for op in self._ops.values()), method=False)
+        self._functions = {**hand_written.library_ops, **own, **unreadable}
+        self._attributes = {**methods, **unreadable, **hand_written.methods} if hand_written.methods else {}
         self._helpers = hand_written.helpers
-        self._helper_place = hand_written.project.formulas
+        self._project = hand_written.project
         self._problems = problems
         self._checker = Checker(DERIVATIVE_KEYS, problems)
         self._counters: Counter[str] = Counter()
@@ -62,7 +63,7 @@ class DerivativeReader:
             self._functions,
             tuple(outputs),
             self._attributes,
-            self._helper_place,
+            self._project.formula_file(op.family),
             _renamed(name, op.schema),
         )
         backward, forward, has_unknown_keys = self._formulas(yaml, scope)
@@ -138,7 +139,9 @@ class DerivativeReader:
             known = [*names, *output_names(schema), *(key.name for key in DERIVATIVE_KEYS)]
             message = f"'{word.text}' is no argument or output of {schema.full_name}, and no key"
             hint = did_you_mean(word.text, known) or f"tensor arguments: {', '.join(names)}"
-            if word.text in python_names(schema):
+            if word.text in output_names(schema):
+                hint = "every output has a key of its own"
+            elif word.text in python_names(schema):
                 hint = f"in formulas the argument is called '{python_names(schema)[word.text]}'"
             elif word.text in scope.renamed:
                 hint = f"the argument is called '{scope.renamed[word.text]}' now"

@@ -117,7 +117,11 @@ class Problems:
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """A hint that names the closest candidate, or nothing."""
-    close = get_close_matches(word, sorted(set(candidates)), n=1) if len(word) < _MOST_SHOWN else []
+    if len(word) >= _MOST_SHOWN:
+        return ""
+    known = sorted(set(candidates))
+    same = [each for each in known if each.casefold() == word.casefold()]
+    close = same or get_close_matches(word, known, n=1)
     return f"did you mean '{close[0]}'?" if close else ""
 
 
@@ -157,6 +161,7 @@ CODES = {
     "E040": "keys that exclude or need each other",
     "E041": "overloads of one name in two families",
     "E042": "python_names names something that is no argument, or a name that another argument has",
+    "E043": "aclnn is no call, or names what is no argument of the op",
     "E050": "a derivative of an op that ops.yaml does not list",
     "E051": "a derivative whose schema is not the one in ops.yaml",
     "E052": "a second derivative of an op",
@@ -169,7 +174,7 @@ CODES = {
     "E059": "a node name that is used twice or is no class name",
     "E060": "a formula is not a Python expression",
     "E061": "an unknown name in a formula",
-    "E062": "a helper is called with the wrong arguments",
+    "E062": "a function or method is called with arguments that it does not take, or not at all",
     "E063": "grads[i] is out of range",
     "E064": "a formula mixes grad and grads",
     "E065": "a keyword that is not for this kind of formula",

@@ -8,22 +8,20 @@ argument, an output, a helper's constant, a builtin, or an op passed as a value.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from .call_forms import CallForms, is_surely_method, mistakes
 from .errors import Problems, did_you_mean
-from .model import REFUSED, Argument, Formula, FormulaKind, SavedValue, Span
-from .scope import BUILTINS, Helper, Scope, python_names
+from .metadata import METADATA_ATTRIBUTES, metadata_key, owner_of, whole_names
+from .model import REFUSED, Argument, Formula, FormulaKind, Location, SavedValue, Span
+from .scope import BUILTINS, Scope, python_names
 from .yaml_source import Scalar
 
 Role = Literal["backward", "forward", "when"]
 
-METADATA_ATTRIBUTES = frozenset("shape dtype ndim device layout".split())
-METADATA_METHODS = frozenset("numel stride storage_offset dim size is_complex is_floating_point".split())
-LIST_METADATA = frozenset("shapes dtypes".split())
-INDEXED_METADATA = frozenset("size stride".split())
 KEYWORDS: dict[Role, frozenset[str]] = {
     "backward": frozenset(("non_differentiable", "not_implemented", REFUSED)),
     "forward": frozenset(("auto_linear", "auto_element_wise", "not_implemented", REFUSED)),
@@ -31,8 +29,7 @@ KEYWORDS: dict[Role, frozenset[str]] = {
 }
 _ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"} | {REFUSED}
 _MODULES = frozenset(("torch", "mindtorch"))
-_NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers"
-_HELPER_HINT = "functions are ops, Python builtins and the helpers in {}"
+_NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers: define one in {}"
 _HELPER_PLACE_HINT = "write a helper in {}"
 _SYNTAX_HINT = "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes"
 _UNSUPPORTED: dict[type[ast.AST], str] = {
@@ -108,9 +105,10 @@ class _Analysis(ast.NodeVisitor):
         self._lines = source.text.split("\n")
         self._whole_tensors: frozenset[str] = frozenset()
         self._unknown_names: set[str] = set()
+        self._called: set[int] = set()
 
     def formula(self, tree: ast.expr, targets: tuple[str, ...]) -> Formula:
-        self._whole_tensors = frozenset(_whole_names(tree, self._metadata_key))
+        self._whole_tensors = frozenset(whole_names(tree, self._metadata_key))
         self.visit(tree)
         found = self._found
         if {"grad", "grads"} <= found.gradient_styles:
@@ -138,7 +136,7 @@ class _Analysis(ast.NodeVisitor):
         before = sum(len(text) + 1 for text in self._lines[: line - 1])
         return before + len(self._lines[line - 1].encode()[:byte_column].decode())
 
-    def _start(self, node: ast.expr) -> int:
+    def _start(self, node: ast.expr | ast.keyword) -> int:
         return self._offset(node.lineno, node.col_offset)
 
     def _end(self, node: ast.expr) -> int:
@@ -187,7 +185,10 @@ class _Analysis(ast.NodeVisitor):
             for child in (*node.args, *node.keywords):
                 self.visit(child)
         else:
+            self._called.add(id(node.func))
             self.generic_visit(node)
+            if isinstance(node.func, ast.Attribute):
+                self._method_call(node.func, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         if _is_name(node.value, "grads") and not self._is_bound("grads"):
@@ -305,8 +306,21 @@ class _Analysis(ast.NodeVisitor):
         known = self._scope.attributes
         if known and node.attr not in known:
             hint = did_you_mean(node.attr, known) or "write a function of the tensor instead"
-            place = self._source.at(self._end(node) - len(node.attr))
-            self._problems.add("E061", f"a tensor has no attribute '{node.attr}'", place, hint)
+            self._problems.add("E061", f"a tensor has no attribute '{node.attr}'", self._place_of_name(node), hint)
+        elif id(node) not in self._called and self._is_tensor(node.value) and is_surely_method(node.attr, known):
+            message, hint = f"'{node.attr}' is a method, and is not called", f"write .{node.attr}(...)"
+            self._problems.add("E062", message, self._place_of_name(node), hint)
+
+    def _is_tensor(self, node: ast.expr) -> bool:
+        """Whether it may be one: dtypes have attributes of the same names."""
+        if isinstance(node, ast.Attribute):
+            return node.attr not in METADATA_ATTRIBUTES
+        argument = self._arguments.get(node.id) if isinstance(node, ast.Name) else None
+        return argument is None or argument.type.holds_tensors
+
+    def _place_of_name(self, node: ast.Attribute) -> Location:
+        """Where the name behind the dot is."""
+        return self._source.at(self._end(node) - len(node.attr))
 
     def _unknown(self, node: ast.Name) -> None:
         if node.id in self._unknown_names:
@@ -322,29 +336,35 @@ class _Analysis(ast.NodeVisitor):
         in_python = python_names(scope.schema)
         if name in in_python:
             return f"in formulas the argument is called '{in_python[name]}'"
+        hint = _NAME_HINT.format(scope.helper_place)
         own = did_you_mean(name, scope.own_names())
-        return own or did_you_mean(name, scope.all_names() | KEYWORDS[self._role]) or _NAME_HINT
+        return own or did_you_mean(name, scope.all_names() | KEYWORDS[self._role]) or hint
 
     def _call(self, function: ast.Name, call: ast.Call) -> None:
         scope = self._scope
         if function.id not in scope.helpers and function.id not in BUILTINS and function.id not in scope.ops:
-            candidates = scope.helpers.keys() | scope.ops | BUILTINS
+            candidates = scope.helpers.keys() | scope.ops.keys() | BUILTINS
             message = f"unknown function '{function.id}'"
-            hint = did_you_mean(function.id, candidates) or _HELPER_HINT.format(scope.helper_place)
+            close = did_you_mean(function.id, candidates)
+            place = f"define it in {scope.helper_place}"
+            hint = f"{close} otherwise {place}" if close else f"it is no op, Python builtin or helper: {place}"
             self._problem("E061", message, function, hint)
             return
         self._function(function)
-        helper = scope.helpers.get(function.id)
-        if helper is not None:
-            self._check_arity(helper, call)
+        self._check_call(function.id, scope.forms_of(function.id), call, self._source.at(self._start(call)))
 
-    def _check_arity(self, helper: Helper, call: ast.Call) -> None:
-        keywords = [keyword.arg for keyword in call.keywords if keyword.arg is not None]
-        starred = any(isinstance(argument, ast.Starred) for argument in call.args)
-        if starred or len(keywords) < len(call.keywords) or helper.accepts(len(call.args), keywords):
-            return
-        given = f"{len(call.args)} positional" + (f" and keywords {', '.join(keywords)}" if keywords else "")
-        self._problem("E062", f"wrong arguments for {helper.name}(): {given}", call, f"it is {helper.signature}")
+    def _method_call(self, method: ast.Attribute, call: ast.Call) -> None:
+        forms = self._scope.attributes.get(method.attr)
+        if forms:
+            self._check_call(method.attr, forms, call, self._place_of_name(method))
+        elif forms is not None:
+            message = f"'{method.attr}' is an attribute and no method"
+            self._problems.add("E062", message, self._place_of_name(method), f"write .{method.attr} without brackets")
+
+    def _check_call(self, name: str, forms: CallForms, call: ast.Call, place: Location) -> None:
+        for message, keyword, hint in mistakes(name, forms, call):
+            where = self._source.at(self._start(keyword)) if keyword else place
+            self._problems.add("E062", message, where, hint)
 
     def _needs_input_grad(self, node: ast.Attribute) -> None:
         argument = self._arguments.get(node.attr)
@@ -368,28 +388,9 @@ class _Analysis(ast.NodeVisitor):
 
     def _metadata_key(self, node: ast.AST) -> str | None:
         """``self.shape`` or ``self.stride()`` if the node reads only that of a tensor argument."""
-        if isinstance(node, ast.Call):
-            return self._metadata_method(node)
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-            return None
-        argument = self._arguments.get(node.value.id)
-        if argument is None or self._is_bound(argument.name):
-            return None
-        facts = LIST_METADATA if argument.type.is_tensor_list else METADATA_ATTRIBUTES
-        known = argument.type.holds_tensors and node.attr in facts
-        return f"{argument.name}.{node.attr}" if known else None
-
-    def _metadata_method(self, node: ast.Call) -> str | None:
-        method = node.func
-        if not isinstance(method, ast.Attribute) or not isinstance(method.value, ast.Name):
-            return None
-        argument = self._arguments.get(method.value.id)
-        if argument is None or self._is_bound(argument.name) or not argument.type.is_tensor:
-            return None
-        most = 1 if method.attr in INDEXED_METADATA else 0
-        simple = not node.keywords and len(node.args) <= most
-        known = simple and method.attr in METADATA_METHODS
-        return f"{argument.name}.{method.attr}()" if known else None
+        owner = owner_of(node)
+        argument = self._arguments.get(owner) if owner and not self._is_bound(owner) else None
+        return metadata_key(node, argument) if argument else None
 
     def _metadata(self, key: str, node: ast.Attribute | ast.Call) -> None:
         """Save a fact about a tensor, unless the formula needs the tensor itself anyway."""
@@ -414,15 +415,3 @@ class _Analysis(ast.NodeVisitor):
 
 def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-def _whole_names(tree: ast.AST, metadata_key: Callable[[ast.AST], str | None]) -> Iterator[str]:
-    """The names that a formula uses otherwise than for metadata."""
-    if metadata_key(tree) is not None:
-        for argument in getattr(tree, "args", ()):
-            yield from _whole_names(argument, metadata_key)
-        return
-    if isinstance(tree, ast.Name):
-        yield tree.id
-    for child in ast.iter_child_nodes(tree):
-        yield from _whole_names(child, metadata_key)

@@ -32,7 +32,7 @@ class _Known:
 def check(entries: list[OpEntry], sources: HandWritten, problems: Problems) -> None:
     """Report every broken rule."""
     ops = {op.name: op for entry in entries for op in entry.ops}
-    functions = frozenset(op.schema.name for op in ops.values()) | sources.library_ops
+    functions = frozenset(op.schema.name for op in ops.values()) | sources.library_ops.keys()
     old = [entry.op for entry in entries if entry.ops and (entry.op.deprecated or entry.op.versions)]
     if not old:
         return

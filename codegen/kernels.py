@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
+from .call_forms import CallForms, form_of_function, form_of_member, forms_by_name
 from .errors import Problems
 from .model import FunctionSchema, Kernel, Location
 from .project import Project
+from .schema import parse_any_spelling
 from .scope import Helper
-from .yaml_source import read_text
+from .yaml_source import Scalar, read_text
 
 # Files of the library, below its root.
 SHAPE_RULES = "mindtorch/backends/meta/rules.py"
@@ -48,10 +50,11 @@ class HandWritten:
     """What ops.yaml and derivatives.yaml can refer to: kernels by backend and family, rules by key of ops.yaml.
 
     ``sources`` are the top-level definitions of each file of the project that was read. ``methods`` are the attributes
-    of a tensor that no op of the project gives it; empty when there is no class Tensor.
-    ``library_ops`` are the Python names of mindtorch's ops, for a project that is not mindtorch. ``functional`` are the
-    names in `nn.functional`; None when there is no such file. ``is_broken``: a file could not be read, so something may
-    be missing here that is there.
+    of a tensor that no op of the project gives it, and how they are called; empty when there is no class Tensor.
+    ``library_ops`` are mindtorch's ops by their Python names, for a project that is not mindtorch. ``functional`` are
+    the names in `nn.functional`; None when there is no such file. ``by_hand`` are the names that modules of the package
+    (`nn` is `nn.functional`, None the package itself) define as something else than the op of that name.
+    ``is_broken``: a file could not be read, so something may be missing here that is there.
     """
 
     project: Project
@@ -60,9 +63,10 @@ class HandWritten:
     helpers: Mapping[str, Helper]
     rules: Mapping[str, RuleFile]
     sources: Mapping[str, Mapping[str, ast.stmt]]
-    methods: frozenset[str] = frozenset()
-    library_ops: frozenset[str] = frozenset()
+    methods: Mapping[str, CallForms] = field(default_factory=dict)
+    library_ops: Mapping[str, CallForms] = field(default_factory=dict)
     functional: frozenset[str] | None = None
+    by_hand: Mapping[str | None, frozenset[str]] = field(default_factory=dict)
     is_broken: bool = False
 
 
@@ -88,6 +92,7 @@ def read_hand_written(project: Project, problems: Problems) -> HandWritten:
         methods=sources.tensor_attributes(),
         library_ops=sources.library_ops(),
         functional=sources.names(FUNCTIONAL),
+        by_hand={module: sources.by_hand(file) for module, file in project.module_files.items()},
         sources=sources.everything(),
         is_broken=sources.is_broken,
     )
@@ -143,10 +148,16 @@ class _Module:
         for name, statement in self.definitions.items():
             if name.startswith("_") or isinstance(statement, ast.ImportFrom):
                 continue
-            if isinstance(statement, ast.FunctionDef):
-                yield _helper(statement)
-            else:
-                yield Helper(name)
+            yield Helper(name, form_of_function(statement.args) if isinstance(statement, ast.FunctionDef) else None)
+
+    def defined_by_hand(self, generated: str) -> Iterator[str]:
+        """The names that stand for something else than the op of that name. ``generated`` is a part of module names."""
+        for name, statement in self.definitions.items():
+            value = getattr(statement, "value", None)
+            is_op = isinstance(value, ast.Attribute) and value.attr == name
+            is_imported = isinstance(statement, ast.ImportFrom) and generated in (statement.module or "").split(".")
+            if not is_op and not is_imported:
+                yield name
 
     def dict_keys(self, name: str) -> frozenset[str]:
         """The literal keys of a dict."""
@@ -154,12 +165,19 @@ class _Module:
         keys = value.keys if isinstance(value, ast.Dict) else []
         return frozenset(str(key.value) for key in keys if isinstance(key, ast.Constant))
 
-    def tensor_attributes(self) -> Iterator[str]:
+    def dict_texts(self, name: str) -> Iterator[Scalar]:
+        """The literal texts that are the values of a dict."""
+        value = getattr(self.definitions.get(name), "value", None)
+        for each in value.values if isinstance(value, ast.Dict) else []:
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                yield Scalar(each.value, Location(self.file, each.lineno, each.col_offset + 1))
+
+    def tensor_attributes(self) -> Iterator[tuple[str, CallForms]]:
         """What the bodies of class Tensor and of those with the decorator ``extend_tensor`` define."""
         for statement in self._tree.body:
             if isinstance(statement, ast.ClassDef) and _is_of_tensor(statement):
                 for member in statement.body:
-                    yield from _defined_names(member)
+                    yield from ((name, form_of_member(member)) for name in _defined_names(member))
 
 
 # The functions that a factory was given as arguments: where each parameter's value is defined, and under which name.
@@ -213,6 +231,12 @@ class _Sources:
         module = self.module(file)
         return frozenset(module.definitions) if module else None
 
+    def by_hand(self, file: str) -> frozenset[str]:
+        """What a file of the project defines as something else than the op of that name."""
+        module = self.module(file)
+        generated = self._project.generated_package.rpartition(".")[2]
+        return frozenset(module.defined_by_hand(generated)) if module else frozenset()
+
     def functions(self, file: str) -> dict[str, Kernel]:
         """The public functions of a file, also those made by a factory or taken from another module."""
         module = self.module(file)
@@ -256,15 +280,15 @@ class _Sources:
         module = self.module(file, self._library)
         return RuleFile(file, module.dict_keys(table) or None if module else None)
 
-    def tensor_attributes(self) -> frozenset[str]:
+    def tensor_attributes(self) -> dict[str, CallForms]:
         """The methods and properties in class Tensor and in the classes that extend it."""
         root = self._library
         if not (root / TENSOR).is_file():
-            return frozenset()
+            return {}
         paths = (path for pattern in TENSOR_METHODS for path in sorted(root.glob(pattern)))
         modules = [self.module(path.relative_to(root).as_posix(), root) for path in paths]
         modules += [self._of_library("tensor_methods.py")]
-        return frozenset(name for module in modules if module for name in module.tensor_attributes())
+        return dict(pair for module in modules if module for pair in module.tensor_attributes())
 
     def _of_library(self, name: str) -> _Module | None:
         """A generated file of the library; none when it is the library that is generated."""
@@ -272,10 +296,11 @@ class _Sources:
         modules = (self.module(f"{folder}/{name}", self._library) for folder in folders)
         return next((module for module in modules if module), None)
 
-    def library_ops(self) -> frozenset[str]:
-        """The names of the library's ops, without overloads, from its table of schemas."""
+    def library_ops(self) -> dict[str, CallForms]:
+        """The library's ops by name, without overloads, from its table of schemas."""
         module = self._of_library("schemas.py")
-        return frozenset(name.partition(".")[0] for name in module.dict_keys("SCHEMAS")) if module else frozenset()
+        texts = module.dict_texts("SCHEMAS") if module else ()
+        return forms_by_name(map(parse_any_spelling, texts), method=False)
 
     def _kernel(self, module: _Module, name: str) -> Kernel:
         """A name with the parameters that it has as a function, or with None if no function can be seen behind it."""
@@ -376,11 +401,3 @@ def _parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
     if arguments.kwarg:
         names.append(f"**{arguments.kwarg.arg}")
     return tuple(names)
-
-
-def _helper(function: ast.FunctionDef) -> Helper:
-    arguments = function.args
-    names = tuple(argument.arg for argument in (*arguments.posonlyargs, *arguments.args))
-    required = len(names) - len(arguments.defaults)
-    variadic = bool(arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
-    return Helper(function.name, names, required, variadic)

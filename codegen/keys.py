@@ -33,6 +33,7 @@ TAGS = tuple(
     "core pointwise reduction nondeterministic_seeded nondeterministic_bitwise dynamic_output_shape"
     " data_dependent_output inplace_view view_copy generated maybe_aliasing_or_mutating".split()
 )
+AUTOCAST = ("lower_precision_fp", "fp32", "promote")
 _BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 INPLACE_OPERATORS = tuple(f"__i{name}__" for name in _BINARY)
 OPERATORS = (
@@ -119,6 +120,7 @@ OP_KEYS = (
     Key("composite", "word", "the function, written in other ops, that is the op, instead of dispatch"),
     Key("aclnn", "text", "the ACLNN call behind the NPU kernel"),
     Key("tags", "words", "PyTorch's tags", TAGS),
+    Key("autocast", "word", "the dtype in which autocast gives the op its tensors", AUTOCAST),
     Key("dtypes", "word", "the dtypes that the op computes on (default: all)", DTYPES),
     Key("samples", "word", "the generator of test inputs in tests/samples.py, or none"),
     Key("divergence", "text", "why the schema is not PyTorch's"),

@@ -34,7 +34,7 @@ def load(root: Path, unsaved: Mapping[str, bytes] | None = None, but_for: Collec
     project = read_project(root, problems)
     problems.raise_if_any()  # everything else depends on where the files are
     hand_written = read_hand_written(project, problems)
-    ops = read_ops(project, hand_written.functional, problems)
+    ops = read_ops(hand_written, problems)
     if not ops or hand_written.is_broken:
         problems.raise_if_any()  # what refers to a file that cannot be read is not wrong itself
     derivatives = DerivativeReader(ops, hand_written, problems).read(root / project.derivatives, project.derivatives)

@@ -330,7 +330,8 @@ class Op:
 
     The keys of the entry are attributes. A derived variant has those of its entry, except that the in-place variant
     has the in-place Python operators, the functional op all others, and an ``out=`` variant none. ``package`` is what
-    stands in front of the op where users call it; ``is_shown`` tells whether its ``python_module`` has it.
+    stands in front of the op where users call it; ``is_shown`` tells whether its ``python_module`` has it, ``by_hand``
+    whether the function, or the method, of its name is written by hand.
     """
 
     schema: FunctionSchema
@@ -355,11 +356,13 @@ class Op:
     composite: str | None = None
     aclnn: str | None = None
     tags: tuple[str, ...] = ()
+    autocast: str | None = None
     dtypes: str = "all"
     samples: str | None = None
     divergence: str | None = None
     package: str = "torch"
     is_shown: bool = field(default=True, compare=False)
+    by_hand: frozenset[str] = field(default=frozenset(), compare=False)
     deprecated: tuple[OldForm, ...] = ()
     versions: tuple[OldForm, ...] = ()
     version: int = 1
@@ -381,6 +384,11 @@ class Op:
     def is_copied_out(self) -> bool:
         """An ``out=`` variant without code of its own: the functional op's result is copied to ``out``."""
         return self.kind == "out" and "copied_out" in self.autogen
+
+    @property
+    def is_called_as_method(self) -> bool:
+        """Whether it is the op that the method of its name calls."""
+        return self.is_method and "method" not in self.by_hand
 
     @property
     def is_function(self) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from . import history_rules
+from .aclnn import aclnn_names_arguments
 from .errors import Problems, did_you_mean
 from .kernels import HandWritten
 from .keys import INPLACE_OPERATORS
@@ -178,7 +179,7 @@ def one_implementation(entry: OpEntry, problems: Problems) -> None:
 
 def composite_has_no_kernel_keys(entry: OpEntry, problems: Problems) -> None:
     for key in ("view", "shape", "batch", "promotion", "aclnn"):
-        if entry.op.is_composite and key in entry.values:
+        if entry.op.is_composite and entry.op.dispatch is None and key in entry.values:
             message = f"'{key}' is about a kernel, and {entry.op.name} is composite"
             problems.add("E040", message, entry.yaml.key(key).location, f"remove '{key}'")
 
@@ -267,6 +268,7 @@ ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
     inplace_operators_have_variant,
     methods_have_self,
     factories_have_dtype,
+    aclnn_names_arguments,
 )
 
 

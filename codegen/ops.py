@@ -9,10 +9,10 @@ from typing import cast
 from .entries import Checker, read_entries
 from .errors import Problems
 from .history import read_history, variant_forms
+from .kernels import HandWritten
 from .keys import INPLACE_OPERATORS
 from .model import FunctionSchema, Op, View
-from .places import is_shown
-from .project import Project
+from .places import by_hand, is_shown
 from .schema import read_schema
 from .variants import generated_out_schema, inplace_schema, out_schema
 from .yaml_source import Mapping, Node, Scalar
@@ -39,18 +39,18 @@ class OpEntry:
         return value if isinstance(value, Scalar) else None
 
 
-def read_ops(project: Project, functional: frozenset[str] | None, problems: Problems) -> list[OpEntry]:
-    """The entries of ops.yaml, in their order. ``functional`` are the names in `nn.functional`, if it is there."""
-    reader = _OpReader(project, functional, problems)
+def read_ops(hand_written: HandWritten, problems: Problems) -> list[OpEntry]:
+    """The entries of ops.yaml, in their order."""
+    project, reader = hand_written.project, _OpReader(hand_written, problems)
     return [reader.entry(entry) for entry in read_entries(project.root / project.ops, project.ops, problems)]
 
 
 class _OpReader:
-    def __init__(self, project: Project, functional: frozenset[str] | None, problems: Problems) -> None:
-        self._project = project
-        self._functional = functional
+    def __init__(self, hand_written: HandWritten, problems: Problems) -> None:
+        self._project = hand_written.project
+        self._hand_written = hand_written
         self._problems = problems
-        self._checker = Checker(project.op_keys, problems)
+        self._checker = Checker(hand_written.project.op_keys, problems)
 
     def entry(self, yaml: Mapping) -> OpEntry:
         values = self._checker.values(yaml)
@@ -64,7 +64,13 @@ class _OpReader:
         op = replace(_op(schema, _Values(values), yaml), deprecated=deprecated)
         op = replace(op, versions=versions, version=len(versions) + 1, package=self._project.shown_package)
         ops = _without_inplace_operators(op), *self._variants(op, values)
-        return OpEntry(yaml, values, title, tuple(replace(op, is_shown=is_shown(op, self._functional)) for op in ops))
+        return OpEntry(yaml, values, title, tuple(self._placed(op) for op in ops))
+
+    def _placed(self, op: Op) -> Op:
+        """The op, with what the hand-written code shows of it."""
+        sources = self._hand_written
+        own = by_hand(op, sources.by_hand, sources.methods)
+        return replace(op, is_shown=is_shown(op, sources.functional), by_hand=own)
 
     def _schema(self, values: dict[str, Node], key: str) -> FunctionSchema | None:
         source = values.get(key)
@@ -146,6 +152,7 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         composite=values.text("composite"),
         aclnn=values.text("aclnn"),
         tags=values.words("tags"),
+        autocast=values.text("autocast"),
         dtypes=values.text("dtypes") or "all",
         samples=_unless_none(values.text("samples")),
         divergence=values.text("divergence"),

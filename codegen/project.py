@@ -115,6 +115,19 @@ class Project:
             return [f"{folder}.py"]
         return sorted(f"{folder}/{path.name}" for path in (self.root / folder).glob("*.py"))
 
+    def formula_file(self, family: str) -> str:
+        """The file in which a helper for an op of a family is written."""
+        folder = self.formulas.removesuffix(".py")
+        return f"{folder}/{family}.py" if (self.root / folder).is_dir() else f"{folder}.py"
+
+    @property
+    def module_files(self) -> dict[str | None, str]:
+        """Where users find functions: the package itself, and of mindtorch the modules that `python_module` names."""
+        folder = str(PurePosixPath(self.sources, self.package))
+        modules = next(key.values for key in OP_KEYS if key.name == "python_module") if self.is_library else ()
+        files: dict[str | None, str] = {module: f"{folder}/{module}.py" for module in modules}
+        return {**files, None: f"{folder}/__init__.py"} | ({"nn": f"{folder}/nn/functional.py"} if modules else {})
+
     def module_of(self, path: str) -> str:
         """The name under which a file or folder of the package is imported."""
         parts = PurePosixPath(path.removesuffix("/__init__.py")).with_suffix("").parts

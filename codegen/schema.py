@@ -31,6 +31,19 @@ _TOKEN = re.compile(
 )
 _T = TypeVar("_T")
 _MOST_BRACKETS = 8  # of one type
+# What types are called in C++, in Python and in signatures of PyTorch's documentation.
+_OTHER_SPELLINGS = {
+    "tensorlist": "Tensor[]",
+    "intlist": "int[]",
+    "intarrayref": "int[]",
+    "long": "int",
+    "int64_t": "int",
+    "double": "float",
+    "boolean": "bool",
+    "string": "str",
+    "number": "Scalar",
+    "dtype": "ScalarType",
+}
 _FORM_HINT = "a schema is written name.overload(Type name, Type name=default, *, Type name) -> Type"
 
 
@@ -53,9 +66,14 @@ class SchemaError(Exception):
         self.code, self.message, self.offset, self.hint = code, message, offset, hint
 
 
-def parse_schema(source: Scalar) -> FunctionSchema:
+def parse_any_spelling(source: Scalar) -> FunctionSchema:
     """Parse a schema string; raises SchemaError."""
-    schema = _Parser(source).schema()
+    return _Parser(source).schema()
+
+
+def parse_schema(source: Scalar) -> FunctionSchema:
+    """Parse a schema string that is spelled as ours are; raises SchemaError."""
+    schema = parse_any_spelling(source)
     if str(schema) != source.text:
         offset = next(i for i, (a, b) in enumerate(zip(source.text + "\0", f"{schema}\1")) if a != b)
         raise SchemaError("E029", "the schema is not spelled in the canonical way", offset, f"write it as '{schema}'")
@@ -197,7 +215,12 @@ class _Parser:
     def _type(self) -> tuple[Type, Alias | None]:
         token = self._word("a type")
         if token.text not in BASE_TYPES:
-            hint = did_you_mean(token.text, BASE_TYPES) or f"for example: {', '.join(_EXAMPLES)}, Tensor"
+            meant = _OTHER_SPELLINGS.get(token.text.casefold())
+            hint = (
+                f"write {meant}"
+                if meant
+                else did_you_mean(token.text, BASE_TYPES) or f"for example: {', '.join(_EXAMPLES)}, Tensor"
+            )
             raise SchemaError("E021", f"unknown type '{token.text}'", token.start, hint)
         type_: Type = BaseType(token.text)
         alias = self._alias() if self._accept("(") else None

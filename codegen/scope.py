@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .call_forms import ANY_CALL, CallForm, CallForms
 from .model import FunctionSchema
 
 BUILTINS = frozenset("abs bool enumerate float int isinstance len list max min range reversed slice tuple zip".split())
@@ -12,49 +13,28 @@ BUILTINS = frozenset("abs bool enumerate float int isinstance len list max min r
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A public name of ``module``, which is ``file``.
-
-    ``parameters`` is None for a constant, the first ``required`` have no default.
-    """
+    """A public name of ``module``, which is ``file``. ``form`` is None for what is no function, or made by one."""
 
     name: str
-    parameters: tuple[str, ...] | None = None
-    required: int = 0
-    variadic: bool = False
+    form: CallForm | None = None
     module: str = ""
     file: str = ""
-
-    def accepts(self, positional: int, keywords: Iterable[str]) -> bool:
-        if self.parameters is None or self.variadic:
-            return True
-        given = [*self.parameters[:positional], *keywords]
-        required = self.parameters[: self.required]
-        return (
-            positional <= len(self.parameters)
-            and len(set(given)) == len(given)
-            and set(required) <= set(given) <= set(self.parameters)
-        )
-
-    @property
-    def signature(self) -> str:
-        parameters = self.parameters or ()
-        words = [name if i < self.required else f"{name}=..." for i, name in enumerate(parameters)]
-        return f"{self.name}({', '.join(words)})"
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names that the formulas of one op may use. ``attributes`` of tensors are not checked when it is empty.
+    """The names that the formulas of one op may use, and how those that are called are called.
 
+    ``attributes`` of tensors are not checked when it is empty.
     ``helper_place`` is where helpers are written. ``renamed`` has the arguments of an entry whose schema is not that of
     the op any more: the name there to the one of today.
     """
 
     schema: FunctionSchema
     helpers: Mapping[str, Helper]
-    ops: frozenset[str]
+    ops: Mapping[str, CallForms]
     differentiable: tuple[str, ...]
-    attributes: frozenset[str] = frozenset()
+    attributes: Mapping[str, CallForms] = field(default_factory=dict)
     helper_place: str = "formulas"
     renamed: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,12 +54,19 @@ class Scope:
         """Every name of an output, and the name that it has in the model."""
         return output_names(self.schema)
 
+    def forms_of(self, function: str) -> CallForms:
+        """How a helper, builtin or op is called; helpers hide builtins, and builtins hide ops."""
+        if function in self.helpers:
+            form = self.helpers[function].form
+            return (form,) if form else ANY_CALL
+        return self.ops[function] if function in self.ops and function not in BUILTINS else ANY_CALL
+
     def own_names(self) -> set[str]:
         """The names that mean something in the formulas of this op only."""
         return {argument.name for argument in self.schema.inputs} | self.gradients.keys() | self.outputs.keys()
 
     def all_names(self) -> set[str]:
-        return self.own_names() | self.helpers.keys() | self.ops | BUILTINS | {"grads", "needs_input_grad"}
+        return self.own_names() | self.helpers.keys() | self.ops.keys() | BUILTINS | {"grads", "needs_input_grad"}
 
 
 def python_names(schema: FunctionSchema) -> dict[str, str]:

@@ -33,7 +33,8 @@ def composites_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -
     name = entry.scalar("composite")
     known = sources.composites.get(entry.op.family)
     if name is not None and known is not None and name.text not in known:
-        hint = _where(name.text, known, sources.project.composite_file(entry.op.family))
+        functions = [each.name for each in known.values() if each.parameters is not None]
+        hint = _where(name.text, functions, sources.project.composite_file(entry.op.family))
         problems.add("E036", f"unknown composite function '{name.text}'", name.location, hint)
 
 
@@ -64,7 +65,8 @@ def samples_are_named(entry: OpEntry, sources: HandWritten, problems: Problems) 
 def shape_has_promotion(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
     """Most shape rules need to know what the dtype of the result is."""
     shape = entry.scalar("shape")
-    if shape is not None and shape.text in sources.rules["shape"].promoting and entry.yaml.get("promotion") is None:
+    is_given = any(did_you_mean(key.text, ["promotion"]) for key, _ in entry.yaml.items)  # misspelt, perhaps
+    if shape is not None and shape.text in sources.rules["shape"].promoting and not is_given:
         message = f"the shape rule '{shape.text}' needs a 'promotion'"
         problems.add("E040", message, shape.location, "add 'promotion': the rule that gives the result's dtype")
 
@@ -112,17 +114,28 @@ def _check_signature(
     entry: OpEntry, kernel: Kernel, file: str, allowed: list[tuple[str, ...]], problems: Problems
 ) -> None:
     if kernel.parameters is None:
-        hint = "define it with def, or by a factory with an inner 'def kernel' in the same package"
+        hint = "write it with def, or have it made by a factory whose inner function is called 'kernel'; both may be "
+        hint += "imported from a file of the package"
         problems.add("E038", f"the signature of '{kernel.name}' cannot be read", kernel.location, hint)
     elif not any(_fits(kernel, kernel.parameters, expected) for expected in allowed):
         takes, passes = ", ".join(kernel.parameters), ", ".join(allowed[0])
         message = f"'{kernel.name}' takes ({takes}) but {entry.op.name} passes ({passes})"
-        problems.add("E038", message, kernel.location, f"write def {kernel.name}({_spelled(allowed[0])})")
+        hint = f"write def {kernel.name}({_spelled(allowed[0])})"
+        if kernel.made:
+            hint = f"the inner 'def kernel' of its factory takes {_counted(allowed[0])}; or {hint}"
+        problems.add("E038", message, kernel.location, hint)
 
 
 def _spelled(parameters: tuple[str, ...]) -> str:
     """A signature as it is written: ``out`` is optional."""
     return ", ".join("out=None" if name == "out" else name for name in parameters)
+
+
+def _counted(parameters: tuple[str, ...]) -> str:
+    """What a factory's kernel takes, which has names of its own except for ``out``."""
+    others = [name for name in parameters if name != "out"]
+    count = "1 argument" if len(others) == 1 else f"{len(others)} arguments"
+    return count + " and 'out'" * (parameters[-1:] == ("out",))
 
 
 def _fits(kernel: Kernel, parameters: tuple[str, ...], expected: tuple[str, ...]) -> bool:

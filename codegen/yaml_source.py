@@ -124,16 +124,28 @@ def _locate(text: str, offset: int, file: str) -> Location:
     return Location(file, len(before), len(before[-1]) + 1)
 
 
+_YAML_HINT = "check indentation, colons, quotes and brackets here and on the line above"
+# Where what is wrong begins before the place at which the parser gives up, by what it was doing.
+_REMEDIES = {
+    "while scanning a simple key": "write a space behind the colon: 'key: value'",
+    "while scanning a quoted scalar": "close the quote that begins here",
+    "while parsing a flow mapping": "close the bracket that begins here",
+    "while parsing a flow sequence": "close the bracket that begins here",
+}
+
+
 def _report_yaml_error(error: yaml.YAMLError, text: str, file: str, problems: Problems) -> None:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    context = getattr(error, "context", None)
+    hint = _REMEDIES.get(context or "")
+    marks = [getattr(error, name, None) for name in ("problem_mark", "context_mark")]
+    mark = (marks[1] if hint else None) or marks[0] or marks[1]
     if mark is not None:
         location = problems.inside(Location(file, mark.line + 1, mark.column + 1))
     else:
         location = _locate(text, _offset(text, getattr(error, "position", 0)), file)
     reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be parsed"
-    context = getattr(error, "context", None)
     message = f"not YAML: {f'{context}: ' if context else ''}{reason}"
-    problems.add("E004", message, location, "check indentation, colons, quotes and brackets here and on the line above")
+    problems.add("E004", message, location, hint or _YAML_HINT)
 
 
 def _offset(text: str, position: int) -> int:
@@ -210,6 +222,8 @@ class _Reader:
             return False
         if key.text in items:
             hint = f"it is already given on line {items[key.text][0].location.line}"
+            if key.text == next(iter(items)):
+                hint += f"; a new entry starts with '- {key.text}:'"
             self._problems.add("E011", f"duplicate key '{key.text}'", key.location, hint)
         return key.text not in items
 

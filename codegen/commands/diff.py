@@ -1,4 +1,4 @@
-"""``python -m codegen diff BASE [HEAD]``: what a change of the operators breaks."""
+"""``python -m codegen diff [BASE [HEAD]]``: what a change of the operators breaks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from datetime import date
 from pathlib import Path
 
 from ..diff.compare import compare
-from ..diff.formats import COLOURED, FORMATS, Render
-from ..diff.states import UnreadableState, last_release_state, read_state, working_tree
+from ..diff.formats import FORMATS
+from ..diff.formats.text import render_for_people
+from ..diff.report import Report
+from ..diff.state import State
+from ..diff.states import UnreadableState, last_release_state, read_state, start_of_change, working_tree
 
 HELP = "compare the operators of two states: what breaks for callers, gradients, saved memory and backends"
 _STATE = "a git revision, a folder, or the snapshot of a release (v0.1.0, or its file)"
@@ -18,8 +21,10 @@ _STATE = "a git revision, a folder, or the snapshot of a release (v0.1.0, or its
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit status: 0 compatible, 1 breaking, 2 forward-only, 3 when a state cannot be read"
-    parser.add_argument("base", nargs="?", metavar="BASE", help=f"{_STATE}; default: the last release")
+    parser.add_argument("base", nargs="?", metavar="BASE", help=f"{_STATE}; default: where the branch leaves main")
     parser.add_argument("head", nargs="?", metavar="HEAD", help="the same; default: the working tree")
+    parser.add_argument("--release", action="store_true", help="compare with the last release: BASE is not given")
+    parser.add_argument("--all", action="store_true", help="show long lists of harmless changes, too")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print the report (default: text)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report to a file")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour in text")
@@ -28,18 +33,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, root: Path) -> int:
     try:
-        base = read_state(root, options.base) if options.base is not None else last_release_state(root)
+        base = _base(options, root)
         head = read_state(root, options.head) if options.head is not None else working_tree(root)
     except UnreadableState as error:
         print(error, file=sys.stderr)
         return 3
     report = compare(base, head, date.today())
-    return report.exit_code(options.strict_forward) if _write(_render(options)(report), options.output) else 3
+    return report.exit_code(options.strict_forward) if _write(_rendered(report, options), options.output) else 3
 
 
-def _render(options: argparse.Namespace) -> Render:
-    formats = FORMATS | COLOURED if _is_coloured(options) else FORMATS
-    return formats[options.format]
+def _base(options: argparse.Namespace, root: Path) -> State:
+    if options.base is not None and options.release:
+        raise UnreadableState("--release is the last release: leave it out, or BASE")
+    if options.base is not None:
+        return read_state(root, options.base)
+    return last_release_state(root) if options.release else start_of_change(root)
+
+
+def _rendered(report: Report, options: argparse.Namespace) -> str:
+    if options.format != "text":
+        return FORMATS[options.format](report)
+    return render_for_people(report, _is_coloured(options), options.all)
 
 
 def _is_coloured(options: argparse.Namespace) -> bool:

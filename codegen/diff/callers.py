@@ -40,7 +40,7 @@ def _function(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
     old_name, new_name = calls.function_name(old, subject.old), calls.function_name(new, subject.new)
     variants = _words(old.variants), _words(new.variants)
     caller = f"`{calls.function_call(old, subject.old)}` stops working"
-    if old.is_function and not new.is_function:
+    if old.is_function and not new.is_function and "function" not in new.by_hand:
         yield _changed(subject, "P020", f"the function `{old_name}` is gone", *variants, caller)
     elif new.is_function and not old.is_function:
         yield _changed(subject, "P021", f"the function `{new_name}` is added", *variants)
@@ -51,7 +51,7 @@ def _function(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
 
 def _method(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
     variants = _words(old.variants), _words(new.variants)
-    if old.is_method and not new.is_method:
+    if old.is_called_as_method and not new.is_method and "method" not in new.by_hand:
         caller = f"`{calls.method_call(subject.old)}` stops working"
         yield _changed(subject, "P022", f"the method `{calls.method_name(subject.old)}` is gone", *variants, caller)
     elif new.is_method and not old.is_method:

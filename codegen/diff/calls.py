@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..compat import is_out
 from ..model import Argument, BaseType, FunctionSchema, ListType, Op, Type
-from ..places import place_of
+from ..places import own_place_of
 
 _SAMPLES = {
     "int": "2",
@@ -29,8 +29,11 @@ _DIMENSIONS = ("dim", "dims", "axis", "axes")
 
 
 def function_name(op: Op | None, schema: FunctionSchema) -> str:
-    """``torch.sum``, ``torch.linalg.vector_norm``; ``torch.ops.aten.tanh_backward`` for what no module shows."""
-    return place_of(op, op.package, schema.name) if op else f"torch.{schema.name}"
+    """``torch.sum``, ``torch.linalg.vector_norm``; ``torch.ops.aten.tanh_backward`` for what no module shows.
+
+    What is written by hand under the name of an op does not change with it: then the op itself is named.
+    """
+    return own_place_of(op, op.package, schema.name) if op else f"torch.{schema.name}"
 
 
 def stops_working(call: str, overloads: Iterable[str]) -> str:
@@ -129,7 +132,7 @@ def _leading(schema: FunctionSchema, by_name: tuple[Argument, ...]) -> tuple[Arg
 
 
 def _is_written_as_method(op: Op | None, schema: FunctionSchema) -> bool:
-    return schema.kind != "out" and (op.is_method if op else schema.inplace)
+    return schema.kind != "out" and (op.is_called_as_method if op else schema.inplace)
 
 
 def _texts(arguments: Iterable[Argument], schema: FunctionSchema) -> list[str]:

@@ -10,6 +10,8 @@ from pathlib import Path, PurePosixPath
 _SUFFIXES = (".py", ".yaml", ".toml")
 # Reading must not write either: git would refresh the index, or fetch what a partial clone lacks after asking.
 _ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_MAIN_BRANCHES = ("origin/main", "main", "origin/master", "master")
+_SHORT = 10  # digits of a revision that are enough to find it
 
 
 class GitError(Exception):
@@ -32,6 +34,22 @@ def obstacle(root: Path) -> str:
     return "the clone is shallow: git fetch --unshallow gets the rest" if done.stdout.strip() == b"true" else ""
 
 
+def fork_point(root: Path) -> tuple[str, str] | None:
+    """Where the checked-out branch leaves the main one, or its head if it is that one: a revision, and what to call it.
+
+    None outside of a repository, and before the first commit.
+    """
+    try:
+        head = _line(root, "rev-parse", "--verify", "--quiet", "HEAD")
+        bases = ((branch, _line(root, "merge-base", branch, "HEAD")) for branch in _MAIN_BRANCHES)
+        branch, base = next(((branch, base) for branch, base in bases if base), ("", head))
+    except GitError:
+        return None
+    if not base:
+        return None
+    return base, "HEAD" if base == head else f"{base[:_SHORT]}, where this branch leaves {branch}"
+
+
 def write_revision(root: Path, revision: str, folder: Path) -> None:
     """Write what the generator reads, as it was in ``revision`` at and below ``root``, to an empty folder."""
     tree = _tree(root, revision)
@@ -46,8 +64,7 @@ def write_revision(root: Path, revision: str, folder: Path) -> None:
 
 def _tree(root: Path, revision: str) -> str | None:
     """The id of the revision's tree."""
-    done = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}")
-    return done.stdout.decode().strip() if done.returncode == 0 else None
+    return _line(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}") or None
 
 
 def _listed(root: Path, tree: str) -> Iterator[tuple[str, str]]:
@@ -69,6 +86,12 @@ def _contents(root: Path, identities: list[str]) -> Iterator[bytes]:
         size = int(data[position:end].rpartition(b" ")[2])
         yield data[end + 1 : end + 1 + size]
         position = end + 2 + size
+
+
+def _line(root: Path, *arguments: str) -> str:
+    """What git answers; "" if it has no answer."""
+    done = _run(root, *arguments)
+    return done.stdout.decode().strip() if done.returncode == 0 else ""
 
 
 def _output(root: Path, *arguments: str, send: bytes = b"") -> bytes:

@@ -8,7 +8,8 @@ from .rules import SECTIONS
 _HEAD = """# Compatibility of operators
 
 ```sh
-python -m codegen diff               # the working tree, compared with the last release
+python -m codegen diff               # the working tree, compared with where the branch leaves main (on main: HEAD)
+python -m codegen diff --release     # ... with the last release, which is what users have
 python -m codegen diff origin/main   # ... with a revision
 python -m codegen diff v0.1.0 HEAD   # one state with another
 ```
@@ -27,7 +28,11 @@ compared. Nothing is checked out: revisions are read from git's objects.
 
 Exit status 3: a state cannot be read. `--format` is `text`, `markdown` (a comment on a pull request), `json`
 (`schemas/diff.schema.json` describes it), `html` (a page to review with) or `github` (annotations); `--output` names
-a file to write to.
+a file to write to. Of many harmless changes, such as added ops, the text has the first few; `--all` shows them all.
+
+Calls in the reports are those of the op itself. A function of `nn.functional`, or a method, that is written by hand
+under the name of an op has arguments and defaults of its own: where it is the only way to the op, the call is that of
+`torch.ops.aten`.
 
 ## Two points of view
 `S` rules are PyTorch's own check of schemas, exactly: a test compares the verdicts with PyTorch's on 30,000 random

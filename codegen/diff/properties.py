@@ -37,6 +37,7 @@ def property_findings(subject: Subject, old_model: Model, new_model: Model) -> I
     yield from _shape(subject, old, new)
     yield from _implementation(subject, old, new, old_model, new_model)
     yield from _batch(subject, old, new)
+    yield from _autocast(subject, old, new)
     yield from _tags(subject, old, new)
     yield from _texts(subject, old, new)
 
@@ -156,6 +157,12 @@ def _batch(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
     if old.batch != new.batch:
         rule = f"is `{new.batch}`" if new.batch else "follows from that of the shape"
         yield _changed(subject, "B013", f"the rule for tensors inside vmap {rule}", old.batch, new.batch)
+
+
+def _autocast(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    if old.autocast != new.autocast:
+        rule = f"gives the op {new.autocast}" if new.autocast else "leaves the op alone"
+        yield _changed(subject, "B014", f"autocast {rule}", old.autocast, new.autocast)
 
 
 def _unwritten(name: str | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from os.path import isdir, isfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from ..load import UNFINISHED, load
 from ..project import Project
 from ..project_file import read_project
 from .allowed import FILE, read_allow_list
-from .git import GitError, has_revision, obstacle, write_revision
+from .git import GitError, fork_point, has_revision, obstacle, write_revision
 from .snapshots import last_release, read_snapshot, snapshot_path
 from .state import State, state_of
 
@@ -27,6 +28,15 @@ class UnreadableState(Exception):
 
 def working_tree(root: Path) -> State:
     return _located(WORKING_TREE, lambda: _folder(root, WORKING_TREE))
+
+
+def start_of_change(root: Path) -> State:
+    """What the work that is going on began with; the last release where there is no repository."""
+    found = fork_point(root)
+    if found is None:
+        return last_release_state(root)
+    revision, name = found
+    return replace(_located(name, lambda: _revision(root, revision, is_release=False)), name=name)
 
 
 def last_release_state(root: Path) -> State:

@@ -15,7 +15,10 @@ _PLAIN = {
     "SymInt": (("int",), "int_of"),
     "float": (("float",), "float_of"),
     "Scalar": (("int", "float"), "scalar_of"),
+    "str": (("str",), "str_of"),
 }
+
+_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
 def conversions(op: Op, reject: str) -> list[str]:
@@ -33,12 +36,18 @@ def conversions(op: Op, reject: str) -> list[str]:
             lines += [] if fails_when_number(op, argument) else _convert_operand(argument, reject)
         elif is_int_list(argument):
             lines += _convert_int_list(op, argument)
+        elif argument.name in _OPTIONS and has_factory_options(op):
+            continue
+        elif argument.name == "pin_memory":
+            lines += _check_options(op)
         elif argument.type.base in _PLAIN and not argument.type.is_list:
             lines += _convert_value(op, argument)
-        elif str(argument.type) in ("bool", "bool?") and not _is_tensor_option(op, argument):
+        elif str(argument.type) in ("bool", "bool?"):
             lines += _convert_bool(op, argument)
-        elif argument.type.base == "ScalarType" and not _is_tensor_option(op, argument):
+        elif argument.type.base == "ScalarType":
             lines += _convert_dtype(op, argument)
+        elif argument.type.base == "Generator":
+            lines += _convert_generator(op, argument)
     if len(op.schema.out_arguments) > 1:
         lines += _check_tensor_list("out", reject)
     return lines
@@ -102,7 +111,7 @@ def _convert_variadic(op: Op, argument: Argument) -> list[str]:
     return [
         f"if type({name}) is int:",
         f"    {name} = ({name},) + more_{name}",
-        f"elif type({name}) is not tuple:",
+        f"elif {_is_no_tuple_of_ints(op, name)}:",
         f"    {name} = {_call('ints_of', given, op, argument)}",
     ]
 
@@ -115,14 +124,29 @@ def _convert_value(op: Op, argument: Argument) -> list[str]:
     return [f"if {' and '.join(tests)}:", f"    {name} = {_call(convert, name, op, argument)}"]
 
 
-def _is_tensor_option(op: Op, argument: Argument) -> bool:
-    """Whether the options of a factory are looked at together, by ``factory_options``."""
-    return argument.name == "pin_memory" or (op.factory and not op.schema.tensor_arguments)
+def has_factory_options(op: Op) -> bool:
+    """Whether ``factory_options`` looks at the options of a factory, all of them together."""
+    return op.factory and not op.schema.tensor_arguments and not op.is_composite
+
+
+def _check_options(op: Op) -> list[str]:
+    """The options besides the dtype; they nearly always have their defaults."""
+    return [
+        "if layout is not None or device is not None or pin_memory is not False:",
+        f'    check_options(layout, device, pin_memory, "{op.schema.name}")',
+    ]
 
 
 def _convert_bool(op: Op, argument: Argument) -> list[str]:
     name = argument.python_name
-    return [f"if {name} and {name} is not True:", f"    {name} = {_call('bool_of', name, op, argument)}"]
+    values = ["None", "False", "True"] if argument.type.is_optional else ["False", "True"]  # frequent ones first
+    tests = " and ".join(f"{name} is not {value}" for value in values)
+    return [f"if {tests}:", f"    {name} = {_call('bool_of', name, op, argument)}"]
+
+
+def _convert_generator(op: Op, argument: Argument) -> list[str]:
+    name = argument.python_name
+    return [f"if {name} is not None:", f"    {name} = {_call('generator_of', name, op, argument)}"]
 
 
 def _convert_dtype(op: Op, argument: Argument) -> list[str]:
@@ -132,17 +156,28 @@ def _convert_dtype(op: Op, argument: Argument) -> list[str]:
 
 
 def _convert_int_list(op: Op, argument: Argument) -> list[str]:
-    """``int[2]`` takes a single int for all its elements, and None for an empty default; a tuple is taken as it is."""
+    """``int[2]`` takes a single int for all its elements, and None for an empty default."""
     name = argument.python_name
     kind = argument.type.without_optional
     assert isinstance(kind, ListType)
-    unless_none = f"{name} is not None and " if argument.type.is_optional else ""
-    convert = [f"if {unless_none}type({name}) is not tuple:", f"    {name} = {_call('ints_of', name, op, argument)}"]
+    tests = [f"{name} is not None"] if argument.type.is_optional else []
+    tests.append(_is_no_tuple_of_ints(op, name))
+    test = " and ".join(f"({each})" if " or " in each else each for each in tests)
+    convert = [f"if {test}:", f"    {name} = {_call('ints_of', name, op, argument)}"]
     if kind.size is None:
         return convert
     single = [f"if type({name}) is int:", f"    {name} = {tuple_of([name] * kind.size)}"]
     nothing = [f"elif {name} is None:", f"    {name} = ()"] if argument.default == "[]" else []
     return [*single, *nothing, f"el{convert[0]}", convert[1]]
+
+
+def _is_no_tuple_of_ints(op: Op, name: str) -> str:
+    """A test of a list of ints. Like torch, it looks at the first element only.
+
+    Views and factories take any tuple: their kernels choke on other elements, and what they raise is explained.
+    """
+    is_other = f"type({name}) is not tuple"
+    return is_other if op.view or op.factory else f"{is_other} or {name} and type({name}[0]) is not int"
 
 
 def _call(convert: str, value: str, op: Op, argument: Argument) -> str:

@@ -89,6 +89,7 @@ class Function:
     marks_requires_grad: bool
     explained: str
     composite_call: str
+    recorded_call: str
     composite_is_written_out: bool
     missing_composite: str | None
     replay: str
@@ -131,7 +132,7 @@ def function_of(model: Model, op: Op) -> Function:
         table=kernel_table(model, op),
         kernel=_kernel_call(model, op),
         kind=_kind(model, op) if shape == "functional" else None,
-        recording=None if composite else recording_of(model, op),
+        recording=None if composite and op.derived_from else recording_of(model, op),
         results=_results(model, op),
         return_type=return_type(op),
         has_several_outs=len(op.schema.out_arguments) > 1,
@@ -144,6 +145,7 @@ def function_of(model: Model, op: Op) -> Function:
         marks_requires_grad=takes_requires_grad(op),
         explained=_explained(op, itself, signature) if public else "",
         composite_call=composite_call,
+        recorded_call=_recorded_call(model, op, composite_call) if composite else "",
         composite_is_written_out=written_out,
         missing_composite=_missing_composite(model, op),
         replay=_replay(op),
@@ -338,6 +340,16 @@ def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
         words.append("out=out")
     called = name if not is_own or op.derived_from is None else variant
     return f"composite.{called}({comma_separated(words)})", is_own
+
+
+def _recorded_call(model: Model, op: Op, composite_call: str) -> str:
+    """The call that runs a composite function below autograd and makes its results outputs of one node."""
+    called = composite_call.replace("(", ", ", 1)
+    derivative = model.derivative_of(op)
+    if derivative is None or len(op.schema.returns) == 1:
+        return f"recorded(node, {called}"
+    flags = derivative.output_differentiability or (True,) * len(op.schema.returns)
+    return f"recorded_outputs(node, {tuple_of(map(str, flags))}, {called}"
 
 
 def _missing_composite(model: Model, op: Op) -> str | None:

@@ -30,10 +30,13 @@ IMPORTS = {
         ),
         "mindtorch.autograd.history",
     ),
-    **dict.fromkeys(("refuse_grad", "write_back", "write_out"), "mindtorch.autograd.outputs"),
+    **dict.fromkeys(
+        ("recorded", "recorded_outputs", "refuse_grad", "write_back", "write_out"),
+        "mindtorch.autograd.outputs",
+    ),
     **dict.fromkeys(("save", "save_copy", "save_output"), "mindtorch.autograd.saved_tensor"),
     **dict.fromkeys(
-        ("bool_of", "dtype_of", "float_of", "int_of", "ints_of", "scalar_of"),
+        ("bool_of", "dtype_of", "float_of", "generator_of", "int_of", "ints_of", "scalar_of", "str_of"),
         "mindtorch.dispatch.arguments",
     ),
     **dict.fromkeys(
@@ -43,7 +46,7 @@ IMPORTS = {
     "is_int": "mindtorch.dispatch.argument_types",
     "old_call": "mindtorch.dispatch.deprecation",
     **dict.fromkeys(("call", "intercepts"), "mindtorch.dispatch.dispatcher"),
-    "factory_options": "mindtorch.dispatch.factory",
+    **dict.fromkeys(("check_options", "factory_options"), "mindtorch.dispatch.factory"),
     "kernel_table": "mindtorch.dispatch.registry",
     "int64": "mindtorch.dtype",
     **dict.fromkeys(("SHORT_CUT_FAILED", "common_kind", "kind_of"), "mindtorch.kinds"),

@@ -71,7 +71,7 @@ def recording_of(model: Model, op: Op) -> Recording | None:
     alone = len(edges) == 1
     return Recording(
         node=derivative.node,
-        may=_may_record(edges, derivative.when),
+        may=_may_record(op, edges, derivative.when),
         edges=tuple(_edge(argument, alone) for argument in edges),
         wanted=" or ".join(_wanted(argument, alone) for argument in edges),
         next_edges=_edges_of_node(op, derivative),
@@ -118,11 +118,15 @@ def _next_edges(edges: tuple[Argument, ...], alone: bool) -> str:
     return tuple_of(f"*{_variable(a, alone)}" if a.type.is_list else _variable(a, alone) for a in edges)
 
 
-def _may_record(edges: tuple[Argument, ...], when: Formula | None) -> str:
-    """A test on attributes only; a list of tensors is looked at later."""
+def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None) -> str:
+    """A test on attributes only; a list of tensors is looked at later.
+
+    Whoever watches calls sees what a composite op is made of, and so does the graph then.
+    """
     tests = [] if any(a.type.is_list for a in edges) else [_has_edge(argument) for argument in edges]
     some = f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
     parts = [some, "(state.grad_everywhere or thread.grad_enabled)", f"({in_python_names(when)})" if when else ""]
+    parts += ["not state.interceptors"] if op.is_composite else []
     return " and ".join(part for part in parts if part)
 
 
@@ -174,7 +178,7 @@ def _assignment(derivative: Derivative, use: SavedUse) -> str:
     argument = _argument(derivative, use)
     if use.value.kind == "value":
         return f"{use.value.field} = {argument.python_name}"
-    return f"{use.value.field} = {_metadata(argument, use.value.attribute)}"
+    return f"{use.value.field} = {_metadata(derivative.op, argument, use.value.attribute)}"
 
 
 _OF_ARRAYS = {
@@ -186,12 +190,12 @@ _OF_ARRAYS = {
 }
 
 
-def _metadata(argument: Argument, attribute: str) -> str:
-    """A fact about a tensor. Shapes and the like come from the array, which is quicker to ask."""
+def _metadata(op: Op, argument: Argument, attribute: str) -> str:
+    """A fact about a tensor. Shapes and the like come from the array, if there is one, which is quicker to ask."""
     name = argument.python_name
     if argument.type.is_tensor_list:
         return f"[tensor.{attribute.removesuffix('s')} for tensor in {name}]"
-    of_array = _OF_ARRAYS.get(attribute)
+    of_array = None if op.is_composite else _OF_ARRAYS.get(attribute)
     text = of_array.format(array_name(argument)) if of_array else f"{name}.{attribute}"
     return f"None if {name} is None else {text}" if argument.type.is_optional else text
 

@@ -105,6 +105,8 @@ def _row(model: Model, op: Op) -> Row:
     if op.tags:
         tags = tuple_of(f'"{tag}"' for tag in op.tags)
         details.append(f'"tags": {tags}')
+    if op.autocast and op.kind == "functional":
+        details.append(f'"autocast": "{op.autocast}"')
     return Row(registered_name(model, op), f"functions.{function_name(model, op)}", tuple(details))
 
 
@@ -113,6 +115,11 @@ def _row(model: Model, op: Op) -> Row:
 
 def _module(backend: str) -> str:
     return f"{folder_of(backend)}_kernels"
+
+
+# The shape rules that look at the first arguments of an op, and how many at most.
+_ELEMENTWISE = ("broadcast", "broadcast_reversed")
+_MOST_OPERANDS = 3
 
 
 def _stubs(backend: str) -> str:
@@ -134,8 +141,15 @@ def _kernel(model: Model, backend: str, op: Op) -> str | None:
     if name is not None:
         return f"{_module(backend) if is_written(model, backend, op) else _stubs(backend)}.{name}"
     if backend == "Meta" and op.shape is not None:
-        return f"rules.{op.shape}({_promotion_or_kernel(model, op)})"
+        return f"rules.{op.shape}({_promotion_or_kernel(model, op)}{_operands(op)})"
     return None
+
+
+def _operands(op: Op) -> str:
+    """How many arguments take part in promotion, where the rule would also count a factor behind them (`alpha`)."""
+    has_factor = any(each.kwarg_only and each.type.base == "Scalar" for each in op.schema.inputs)
+    count = len(op.schema.positional)
+    return f", operands={count}" if has_factor and op.shape in _ELEMENTWISE and count < _MOST_OPERANDS else ""
 
 
 def _promotion_or_kernel(model: Model, op: Op) -> str:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from textwrap import wrap
 
 from ..model import Model, Op
 from ..render import python_module, render
 from .names import registered_name
 
+_WIDTH = 109  # of 120, without indentation and quotes
+
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """A missing kernel, and the ops that it would serve."""
+    """A missing kernel: its ``def``, what its docstring says in lines, and its signature as parts of one string."""
 
     name: str
     op_name: str
     parameters: str
-    ops: tuple[Op, ...]
-    aclnn: str
+    explanation: tuple[str, ...]
+    signature: tuple[str, ...]
 
 
 def emit(model: Model) -> dict[str, str]:
@@ -71,9 +75,21 @@ def _stubs(model: Model, backend: str, family: str) -> list[Stub]:
 
 
 def _stub(model: Model, backend: str, name: str, ops: list[Op]) -> Stub:
+    """What it says are the schemas of the ops that the kernel would serve, and the ACLNN call to make."""
     first = ops[0]
-    call = first.aclnn or "" if backend == "NPU" else ""
-    return Stub(name, registered_name(model, first), kernel_parameters(model, *ops), tuple(ops), call)
+    lines = [line for op in ops for line in _folded(str(op.schema))]
+    if backend == "NPU" and first.aclnn:
+        lines += ["", *_folded(f"ACLNN: {first.aclnn}")]
+    parameters = kernel_parameters(model, *ops)
+    signature = wrap(f"{name}({parameters})", _WIDTH, drop_whitespace=False)
+    return Stub(name, registered_name(model, first), parameters, tuple(lines), tuple(signature))
+
+
+def _folded(text: str) -> list[str]:
+    """A text in lines of a docstring, broken behind commas; those that go on are indented."""
+    unbroken = re.sub("(?<!,) ", "\0", text)
+    lines = wrap(unbroken, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def _module(model: Model, backend: str, family: str, stubs: list[Stub]) -> str:

@@ -33,13 +33,13 @@ def _last_with_derivative(draft: Draft, model: Model) -> Op | None:
 
 
 def _above(draft: Draft, model: Model) -> list[Op]:
-    """The ops of the family down to the relative and those of its overloads that follow it: they stay together."""
+    """The ops of the family down to the relative and the overloads that follow it, its own and those of the new op."""
     relative = draft.relative_op
     if relative is None:
         return []
     members = [op for op in entries(model) if op.family == relative.family]
     end = members.index(relative) + 1
-    while end < len(members) and members[end].schema.base == relative.schema.base:
+    while end < len(members) and members[end].schema.base in (relative.schema.base, draft.schema.base):
         end += 1
     return members[:end]
 
@@ -62,7 +62,8 @@ def add_samples(files: Files, draft: Draft, model: Model) -> tuple[Line | None, 
     """
     rule = read_hand_written(model.project, Problems(unsaved=files.changed)).rules["samples"]
     name, twin = draft.function_name, draft.twin
-    if rule.names is None:
+    needs_none = draft.is_composite and twin is not None and twin.is_composite and twin.samples is None
+    if rule.names is None or needs_none:
         return None, None
     if twin is not None and twin.samples is not None:
         return Line("samples", twin.samples, like(twin)), None

@@ -196,13 +196,18 @@ def _view(schema: FunctionSchema) -> Iterator[Line]:
 
 def _implementation(draft: Draft) -> Iterator[Line]:
     if draft.is_composite:
-        asked = draft.wanted.function is None or not draft.wanted.function.is_composite
-        yield Line("composite", draft.function_name, "as asked for" if asked else "PyTorch writes it in other ops, too")
+        yield Line("composite", draft.function_name, _why_composite(draft))
         return
     backends = _backends(draft)
     yield Line("dispatch", f"{{{', '.join(f'{name}: {draft.function_name}' for name in backends)}}}")
     if "NPU" in backends:
         yield Line("aclnn", _aclnn(draft.schema), "a guess from the name: check it in the CANN reference")
+
+
+def _why_composite(draft: Draft) -> str:
+    if draft.wanted.function is not None and draft.wanted.function.is_composite:
+        return "PyTorch writes it in other ops, too"
+    return like(draft.twin) if draft.twin and draft.twin.is_composite else "as asked for"
 
 
 def _backends(draft: Draft) -> list[str]:

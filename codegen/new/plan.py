@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from .draft import Draft, Request, make_draft
 from .edits import add_composite, add_derivative, add_op, add_samples
 from .files import Files
 from .op_entry import Line, op_lines
+from .relatives import overloads_like
 from .torch_dtypes import Ask
 from .torch_facts import TorchFacts, find_names
 from .wanted import START, Wanted, read_wanted
@@ -65,11 +67,20 @@ def make_plan(root: Path, request: Request, facts: TorchFacts | None, ask: Ask =
     new.sort(key=lambda each: -len(each.schema.arguments))  # the one that tells most decides about the family
     _check_new(new, listed, model, problems)
     added = []
-    for each in new:
+    for each, about in [*((each, request) for each in new), *_siblings(new, request, model)]:
         each = replace(each, dtypes=ask(each.schema)) if each.function else each
-        added.append(_add(files, make_draft(each, request, model, problems), model))
+        added.append(_add(files, make_draft(each, about, model, problems), model))
         model = load(root, files.changed)
     return Plan(files, tuple(added), tuple(listed), model)
+
+
+def _siblings(new: list[Wanted], request: Request, model: Model) -> Iterator[tuple[Wanted, Request]]:
+    """What comes with an op that PyTorch does not have: an overload like each that the op to go after has."""
+    after = model.ops.get(request.after or "")
+    for each in new:
+        if after and not each.is_of_pytorch:
+            for op, schema in overloads_like(each.schema, after, model):
+                yield Wanted(schema, names=each.names), replace(request, after=op.name, composite=op.is_composite)
 
 
 def _check_new(new: list[Wanted], listed: list[Op], model: Model, problems: Problems) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import takewhile
 
@@ -70,6 +70,26 @@ def closest(new: Profile, model: Model, candidates: Iterable[Op]) -> Relative | 
         return None
     found = profile_of(op, model)
     return Relative(op, (found.types, found.results) == (new.types, new.results))
+
+
+def overloads_like(schema: FunctionSchema, model_op: Op, model: Model) -> Iterator[tuple[Op, FunctionSchema]]:
+    """The other overloads of the op that a new one takes after, each with the schema that the new op's would have.
+
+    Only of an op of the same types: an argument is called as the one in its place in the new op.
+    """
+    if [each.type for each in schema.inputs] != [each.type for each in model_op.schema.inputs]:
+        return
+    names = {own.name: new.name for own, new in zip(model_op.schema.inputs, schema.inputs)}
+    for op in entries(model):
+        is_other = op.schema.base == model_op.schema.base and op.name not in (model_op.name, model_op.derived_from)
+        like = _renamed(op.schema, schema.base, names)
+        if is_other and op.kind == "functional" and like.full_name not in {schema.full_name, *model.ops}:
+            yield op, like
+
+
+def _renamed(schema: FunctionSchema, base: str, names: Mapping[str, str]) -> FunctionSchema:
+    arguments = tuple(replace(each, name=names.get(each.name, each.name), renamed=None) for each in schema.arguments)
+    return replace(schema, base=base, arguments=arguments)
 
 
 def profile_of(op: Op, model: Model) -> Profile:

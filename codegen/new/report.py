@@ -63,7 +63,24 @@ def _tasks(plan: Plan, added: Added, op: Op) -> Iterator[str]:
     if derivative is not None:
         names = ", ".join(formulas)
         yield f"{derivative.location.file}: the formulas of {names} ({NO_GRADIENT} where there is none)"
+    yield from _shape(op)
+    yield from _dtypes(added, op)
     yield f"{op.location.file}: check the lines that are guesses"
+
+
+def _shape(op: Op) -> Iterator[str]:
+    """Whether the meta backend knows what the op returns."""
+    if op.dispatch and op.shape is None and "Meta" not in op.dispatch:
+        yield f"{op.location.file}: 'shape' and 'promotion' for tensors without data (docs/rules.md), or a Meta kernel"
+
+
+def _dtypes(added: Added, op: Op) -> Iterator[str]:
+    """Whether PyTorch has the op, and could not say which dtypes it takes."""
+    wanted = added.draft.wanted
+    if not wanted.is_of_pytorch or wanted.dtypes is not None:
+        return
+    why = "is not installed" if wanted.function is None else "refuses every call with made-up arguments"
+    yield f"{op.location.file}: 'dtypes', '{op.dtypes}' for now: PyTorch could not be asked, it {why}"
 
 
 def _parts(plan: Plan, added: Added) -> Iterator[str]:

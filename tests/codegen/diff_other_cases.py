@@ -496,6 +496,14 @@ OTHER_CASES = (
         "the rule for tensors inside vmap is `rows`",
         edits=((EXP, EXP + "  batch: rows\n"),),
     ),
+    DiffCase("B014", "exp", "autocast gives the op fp32", edits=((EXP, EXP + "  autocast: fp32\n"),)),
+    DiffCase(
+        "B014",
+        "exp",
+        "autocast leaves the op alone",
+        old_edits=((EXP, EXP + "  autocast: fp32\n"),),
+        note="no longer cast",
+    ),
     DiffCase(
         "B013",
         "exp",

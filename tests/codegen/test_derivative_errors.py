@@ -69,6 +69,17 @@ CASES = (
         "did you mean 'output_differentiability'?",
     ),
     Case(
+        "two outputs in one key",
+        """
+        - name: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          self: grad
+          output_differentiability: [True, False]
+          values, self: self_t
+        """,
+        "derivatives.yaml:4:3: error[E053] 'values' is no argument or output of max.dim, and no key",
+        "every output has a key of its own",
+    ),
+    Case(
         "misspelt argument",
         """
         - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
@@ -208,13 +219,14 @@ CASES = (
         "it is which outputs have a gradient (default: all)",
     ),
     Case(
-        "derivative of a composite op",
+        "tangent of a composite op",
         """
         - name: square(Tensor self) -> Tensor
           self: grad
+          result: self_t
         """,
-        "derivatives.yaml:1:9: error[E058] square is composite: its gradient comes from the ops that it is made of",
-        "remove the entry, or give the op kernels (dispatch)",
+        "derivatives.yaml:3:11: error[E058] square is composite: its tangent comes from the ops that it is made of",
+        "remove the forward formula, or give the op kernels (dispatch)",
     ),
     Case(
         "derivative of an out op",

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,10 @@ from codegen.__main__ import main
 from codegen.diff.formats import FORMATS
 from codegen.diff.formats import json as json_format
 from codegen.diff.formats import text as text_format
-from codegen.diff.report import Verdict
+from codegen.diff.report import Finding, OpChange, Report, Rule, Verdict
 from tests.codegen import reports
 from tests.codegen.diff_cases import CASES, case_report
-from tests.codegen.diff_project import write_case
+from tests.codegen.diff_project import OPS, write_case
 
 ROOT = Path(__file__).parents[2]
 BREAK = (("sum.dim(Tensor self, int[1] dim", "sum.dim(Tensor self, int[1] axis"),)
@@ -119,11 +120,46 @@ def test_colour_stands_for_the_carets_below_a_line(tmp_path):
     for case in CASES[:20]:
         report = case_report(case, tmp_path / case.name)
         plain = [line for line in text_format.render(report).splitlines() if set(line) - set(" ^") or not line]
-        assert without_colour(text_format.render_coloured(report)).splitlines() == plain
+        assert without_colour(text_format.render_for_people(report, True, True)).splitlines() == plain
 
 
 def without_colour(text):
     return "".join(part.partition("m")[2] if number else part for number, part in enumerate(text.split("\x1b[")))
+
+
+def many(change, count):
+    """As many changes like this one."""
+    return tuple(replace(change, op=f"op{number}") for number in range(count))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"), [([], 5), (["--all"], 30), (["--format", "markdown"], 30), (["--format", "json"], 30)]
+)
+def test_a_long_list_of_added_ops_is_counted(project, arguments, shown, capsys):
+    entry = "\n- func: op{}(Tensor self) -> Tensor\n  family: pointwise\n  composite: op\n"
+    added = "".join(entry.format(number) for number in range(30))
+    write_case(project, ((OPS, OPS + added), *BREAK))
+    capsys.readouterr()
+    assert main(["diff", *arguments], project) == 1
+    text = capsys.readouterr().out
+    assert sum(f"op{number}(Tensor self)" in text for number in range(30)) == shown
+    line = "... and 25 more that are compatible, 25 of them added ops: --all shows them"
+    assert (line in text) == (shown < 30)
+    assert "sum.dim" in text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "count", "left_out"),
+    [("breaking", 30, 0), ("forward_only", 30, 0), ("compatible", 20, 0), ("compatible", 21, 16), ("text", 21, 16)],
+)
+def test_only_harmless_changes_are_left_out(verdict, count, left_out):
+    rule = Rule("S999", Verdict[verdict], "schema", "a change")
+    change = OpChange("op", "", None, None, (Finding(rule, "op", "it changed"),))
+    report = Report("a", "b", many(change, count), 0)
+    text = text_format.render_for_people(report, False, False)
+    assert text.count("it changed") == count - left_out
+    assert (f"and {left_out} more that are {verdict}: --all" in text) == bool(left_out)
+    assert f"{count} {str(Verdict[verdict])}" in text
 
 
 # -------------------- snapshots --------------------

@@ -8,7 +8,7 @@ import pytest
 from codegen.__main__ import main
 from codegen.diff.compare import compare
 from codegen.diff.snapshots import last_release
-from codegen.diff.states import UnreadableState, last_release_state, read_state, working_tree
+from codegen.diff.states import UnreadableState, last_release_state, read_state, start_of_change, working_tree
 from tests.codegen.diff_project import OPS, TODAY, write_case
 
 RENAME = (("sum.dim(Tensor self, int[1] dim", "sum.dim(Tensor self, int[1] axis"),)
@@ -52,6 +52,51 @@ def test_a_revision_is_read_as_it_was(repository):
     assert changed(base, head) == ["sum.dim"]
     assert changed(base, working_tree(repository)) == []
     assert changed(head, working_tree(repository)) == ["sum.dim"]
+
+
+@pytest.mark.parametrize(
+    ("branch", "edits", "ops", "name"),
+    [
+        ("main", RENAME, ["sum.dim"], "HEAD"),
+        ("main", (), [], "HEAD"),
+        ("axis", RENAME, ["sum.dim"], "{}, where this branch leaves main"),
+    ],
+)
+def test_without_a_base_it_is_what_the_change_began_with(repository, branch, edits, ops, name):
+    """On main that is the last commit, on another branch where it begins: what main got meanwhile is left out."""
+    (repository / "others").write_text("of somebody else")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "meanwhile")
+    git(repository, "checkout", "-q", branch)
+    first = subprocess.run(["git", "rev-parse", "main~1"], cwd=repository, capture_output=True, text=True).stdout
+    write_case(repository, edits)
+    base = start_of_change(repository)
+    assert (base.name, base.is_release) == (name.format(first[:10]), False)
+    assert changed(base, working_tree(repository)) == ops
+
+
+def test_the_branch_of_the_remote_is_asked_first(repository, tmp_path):
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(tmp_path / "outer"), str(clone))
+    git(clone, "checkout", "-q", "axis")
+    assert start_of_change(clone / "project").name.endswith("where this branch leaves origin/main")
+
+
+def test_without_a_base_and_without_a_repository_it_is_the_last_release(tmp_path):
+    root = write_case(tmp_path / "project")
+    snapshot(root)
+    assert start_of_change(root).name == "v0.1.0"
+
+
+def test_the_last_release_is_asked_for(repository, capsys):
+    snapshot(repository)
+    capsys.readouterr()
+    assert main(["diff", "--release"], repository) == 0
+    assert capsys.readouterr().out.startswith("v0.1.0 -> the working tree")
+    assert main(["diff"], repository) == 0
+    assert capsys.readouterr().out.startswith("HEAD -> the working tree")
+    assert main(["diff", "main", "--release"], repository) == 3
+    assert "leave it out, or BASE" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["axis~1", "HEAD", "refs/heads/main", "v9"])

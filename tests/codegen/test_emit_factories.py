@@ -114,6 +114,10 @@ def test_factory_with_a_generator(tmp_path):
                 size = (size,) + more_size
             elif type(size) is not tuple:
                 size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+            if dtype is not None and type(dtype) is not Dtype:
+                dtype = dtype_of(dtype, "rand", "dtype")
+            if layout is not None or device is not None or pin_memory is not False:
+                check_options(layout, device, pin_memory, "rand")
             try:
                 result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
             except (AttributeError, TypeError) as error:

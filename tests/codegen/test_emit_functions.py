@@ -342,7 +342,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                 factor = scalar_of(factor, "scale", "factor", 3)
             if type(padding) is int:
                 padding = (padding, padding)
-            elif type(padding) is not tuple:
+            elif type(padding) is not tuple or padding and type(padding[0]) is not int:
                 padding = ints_of(padding, "scale", "padding")
             if step is not None and type(step) is not int:
                 step = int_of(step, "scale", "step")
@@ -402,7 +402,7 @@ def test_several_named_results(tmp_path):
                 return max_out(input, dim, keepdim, out=out)
             if type(dim) is not int:
                 dim = int_of(dim, "max", "dim", 2)
-            if keepdim and keepdim is not True:
+            if keepdim is not False and keepdim is not True:
                 keepdim = bool_of(keepdim, "max", "keepdim", 3)
             try:
                 input_array = input._array
@@ -431,7 +431,7 @@ def test_several_named_results(tmp_path):
                 return call(max_out, input, dim, keepdim, out=out)
             if type(dim) is not int:
                 dim = int_of(dim, "max", "dim", 2)
-            if keepdim and keepdim is not True:
+            if keepdim is not False and keepdim is not True:
                 keepdim = bool_of(keepdim, "max", "keepdim", 3)
             if type(out) is not list and not isinstance(out, (list, tuple)):
                 return raise_bad_argument(max_out, input, dim, keepdim, out=out)

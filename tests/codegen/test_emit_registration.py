@@ -1,6 +1,10 @@
 # ruff: noqa: E501 (schemas are as long as PyTorch writes them)
 """What generated/registry, the stubs, the methods and the type stubs say about ops."""
 
+import ast
+
+import pytest
+
 from tests.codegen.emitted import definition, emit_project, expected
 
 
@@ -18,6 +22,7 @@ def test_rows_and_kernels(tmp_path):
           family: pointwise
           autogen: inplace, out
           composite: square
+          autocast: fp32
     """
     derivatives = """
         - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
@@ -45,7 +50,7 @@ def test_rows_and_kernels(tmp_path):
             (SCHEMAS["mul.Tensor"], functions.mul, {"jvp": forward_ad.mul, "differentiable": True, "takes_numbers": True}),
             (SCHEMAS["mul_.Tensor"], functions.mul_, {"jvp": forward_ad.mul, "differentiable": True, "takes_numbers": True}),
             (SCHEMAS["mul.out"], functions.mul_out, {"takes_numbers": True}),
-            (SCHEMAS["square"], functions.square, {"composite": True}),
+            (SCHEMAS["square"], functions.square, {"composite": True, "autocast": "fp32"}),
             (SCHEMAS["square_"], functions.square_, {"composite": True}),
             (SCHEMAS["square.out"], functions.square_out, {"composite": True}),
         )
@@ -68,6 +73,45 @@ def test_rows_and_kernels(tmp_path):
             "square.out": "square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
         }
         """)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        ("Tensor self, Tensor other, *, Scalar alpha=1", 'rules.broadcast("default", operands=2)'),
+        ("Tensor self, Tensor other, Scalar alpha=1", 'rules.broadcast("default")'),
+        ("Tensor self, Tensor one, Tensor two, *, Scalar value=1", 'rules.broadcast("default")'),
+        ("Tensor self, Scalar? min=None, Scalar? max=None", 'rules.broadcast("default")'),
+        ("Tensor self, *, str? mode", 'rules.broadcast("default")'),
+    ],
+)
+def test_a_factor_that_is_given_by_name_is_no_operand(arguments, rule, tmp_path):
+    ops = f"""
+        - func: f({arguments}) -> Tensor
+          family: pointwise
+          promotion: default
+          shape: broadcast
+          dispatch: {{CPU: f}}
+    """
+    assert f'"f": {rule},' in emit_project(tmp_path, ops)["generated/registry/pointwise.py"]
+
+
+def test_a_long_stub_is_folded(tmp_path):
+    names = [f"a_rather_long_name_{number}" for number in range(6)]
+    schema = f"f(Tensor self, {', '.join(f'Scalar {name}=1' for name in names)}) -> Tensor"
+    ops = f"""
+        - func: {schema}
+          family: pointwise
+          dispatch: {{CPU: f, NPU: f}}
+          aclnn: aclnnF(self, {', '.join(names)}, out)
+    """
+    files = emit_project(tmp_path, ops)
+    text = definition(files, "generated/stubs/npu/pointwise.py", "f")
+    assert max(map(len, text.splitlines())) <= 120
+    docstring = ast.get_docstring(ast.parse(text).body[0], clean=False)
+    assert " ".join(docstring.split()) == f"{schema} ACLNN: aclnnF(self, {', '.join(names)}, out)"
+    (call,) = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    assert [argument.value for argument in call.args][2] == f"f(input, {', '.join(names)})"
 
 
 def test_stub_of_a_missing_kernel(tmp_path):

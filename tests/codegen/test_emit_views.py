@@ -175,6 +175,8 @@ def test_op_that_only_writes(tmp_path):
                 from_ = float_of(from_, "uniform_", "from", 2)
             if type(to) is not float:
                 to = float_of(to, "uniform_", "to", 3)
+            if generator is not None:
+                generator = generator_of(generator, "uniform_", "generator")
             try:
                 input_array = input._array
             except AttributeError:

@@ -50,6 +50,17 @@ CASES = (
         "it is already given on line 2",
     ),
     Case(
+        "an entry without its dash",
+        """
+        - func: abs(Tensor self) -> Tensor
+          func: exp(Tensor self) -> Tensor
+          family: pointwise
+          dispatch: {CPU: abs}
+        """,
+        "ops.yaml:2:3: error[E011] duplicate key 'func'",
+        "it is already given on line 1; a new entry starts with '- func:'",
+    ),
+    Case(
         "no func",
         """
         - family: pointwise

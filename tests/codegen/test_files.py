@@ -128,8 +128,8 @@ def test_message_shows_line_and_caret(tmp_path):
 
 def test_the_end_of_a_file_is_inside_it(tmp_path):
     path = write_project(tmp_path, derivatives="[]") / "ops.yaml"
-    path.write_bytes(b"- func: abs(Tensor self) -> Tensor\n  family")
-    assert first_lines(tmp_path)[0].startswith("ops.yaml:2:9: error[E004] not YAML: ")
+    path.write_bytes(b'- func: abs(Tensor self) -> Tensor\n  family: "\\x')
+    assert first_lines(tmp_path)[0].startswith("ops.yaml:2:14: error[E004] not YAML: ")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028"])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from codegen.call_forms import ANY_CALL, CallForm
 from codegen.errors import Problems
 from codegen.formula import read_formula
 from codegen.model import Location
@@ -10,8 +11,8 @@ from codegen.scope import Helper, Scope
 from codegen.yaml_source import Scalar
 
 HELPERS = {
-    "multiply": Helper("multiply", ("grad", "factor"), 2),
-    "sizes": Helper("sizes", ("tensor", "dims"), 1),
+    "multiply": Helper("multiply", CallForm(("grad", "factor"))),
+    "sizes": Helper("sizes", CallForm(("tensor", "dims"), optional=frozenset(("dims",)))),
     "LOG_2": Helper("LOG_2"),
 }
 SCHEMA = (
@@ -24,7 +25,7 @@ HERE = Location("derivatives.yaml", 1, 1)
 def read(source, role="backward", schema=SCHEMA):
     parsed = parse_schema(Scalar(schema, HERE))
     outputs = parsed.result_names[:1]
-    scope = Scope(parsed, HELPERS, frozenset(("sum", "real", "max", "zeros_like", "matmul")), outputs)
+    scope = Scope(parsed, HELPERS, dict.fromkeys(("sum", "real", "max", "zeros_like", "matmul"), ANY_CALL), outputs)
     problems = Problems()
     formula = read_formula(Scalar(source, HERE), ("self",), role, scope, problems)
     assert not problems, problems.diagnostics

@@ -6,7 +6,9 @@ from tests.codegen.project import Case, check_case, write_project
 
 TENSOR = {
     "mindtorch__tensor": "class Tensor:\n    shape = dtype = None\n",
-    "mindtorch__creation": "@extend_tensor\nclass Methods:\n    def new_zeros(self): ...\n    conj = new_zeros\n",
+    "mindtorch__creation": (
+        "@extend_tensor\nclass Methods:\n    def new_zeros(self, size, *, dtype=None): ...\n    conj = new_zeros\n"
+    ),
 }
 CASES = (
     Case(
@@ -119,7 +121,7 @@ CASES = (
           other: grad
         """,
         "derivatives.yaml:2:9: error[E061] unknown function 'multipli'",
-        "did you mean 'multiply'?",
+        "did you mean 'multiply'? otherwise define it in mindtorch/autograd/formulas.py",
     ),
     Case(
         "function unlike any other",
@@ -129,7 +131,7 @@ CASES = (
           other: grad
         """,
         "derivatives.yaml:2:9: error[E061] unknown function 'frobnicate'",
-        "functions are ops, Python builtins and the helpers in mindtorch/autograd/formulas",
+        "it is no op, Python builtin or helper: define it in mindtorch/autograd/formulas.py",
     ),
     Case(
         "too many arguments",
@@ -158,7 +160,7 @@ CASES = (
           self: multiply(grad, other, slow=True)
           other: grad
         """,
-        "derivatives.yaml:2:9: error[E062] wrong arguments for multiply(): 2 positional and keywords slow",
+        "derivatives.yaml:2:31: error[E062] multiply() has no argument 'slow'",
         "it is multiply(grad, factor, fast=...)",
     ),
     Case(
@@ -344,7 +346,7 @@ CASES = (
           other: grad
         """,
         "derivatives.yaml:2:10: error[E069] a formula cannot use an assignment (:=)",
-        "write a helper in mindtorch/autograd/formulas",
+        "write a helper in mindtorch/autograd/formulas.py",
     ),
     Case(
         "format string",
@@ -354,7 +356,7 @@ CASES = (
           other: grad
         """,
         "derivatives.yaml:2:24: error[E069] a formula cannot use a formatted string",
-        "write a helper in mindtorch/autograd/formulas",
+        "write a helper in mindtorch/autograd/formulas.py",
     ),
     Case(
         "name of a comprehension outside it",
@@ -363,7 +365,8 @@ CASES = (
           tensors: multiply([x for x in tensors], x)
         """,
         "derivatives.yaml:2:43: error[E061] unknown name 'x'",
-        "names are grad, the op's arguments and outputs, ops, Python builtins and helpers",
+        "names are grad, the op's arguments and outputs, ops, Python builtins and helpers: "
+        "define one in mindtorch/autograd/formulas.py",
     ),
 )
 

@@ -15,6 +15,7 @@ from functools import cache
 import pytest
 
 from codegen import load as loading
+from codegen.call_forms import ANY_CALL
 from codegen.diff.compare import compare
 from codegen.diff.report import Verdict
 from codegen.diff.state import state_of
@@ -46,10 +47,9 @@ class Pair:
 def hand_written():
     """The hand-written sources. To the small files, the ops that they lack are those of a library."""
     sources = read_hand_written(Project(LIBRARY_ROOT), Problems())
-    ops = frozenset(
-        re.findall(r"^- func: (\w+)", (LIBRARY_ROOT / "ops.yaml").read_text(encoding="utf-8"), re.MULTILINE)
-    )
-    return replace(sources, methods=sources.methods | ops, library_ops=ops)
+    names = re.findall(r"^- func: (\w+)", (LIBRARY_ROOT / "ops.yaml").read_text(encoding="utf-8"), re.MULTILINE)
+    ops = dict.fromkeys(names, ANY_CALL)
+    return replace(sources, methods={**sources.methods, **ops}, library_ops=ops)
 
 
 @pytest.fixture(autouse=True)

@@ -120,7 +120,10 @@ def test_kernels_that_fit(tmp_path, source):
 def test_kernels_that_do_not_fit(tmp_path, source, takes):
     (found,) = check_kernel(tmp_path, source)
     message = f"'add' takes ({takes}) but add passes (input, other, alpha, out)"
-    assert (found.code, found.message, found.hint) == ("E038", message, "write def add(input, other, alpha, out=None)")
+    hint = "write def add(input, other, alpha, out=None)"
+    if "three" in source:
+        hint = f"the inner 'def kernel' of its factory takes 3 arguments and 'out'; or {hint}"
+    assert (found.code, found.message, found.hint) == ("E038", message, hint)
     assert found.location.file == "mindtorch/backends/cpu/pointwise.py"
     assert found.location.line == clean(source).count("\n") + 1 if "three" in source else 1
 
@@ -129,6 +132,10 @@ def test_kernel_whose_signature_cannot_be_seen(tmp_path):
     (found,) = check_kernel(tmp_path, "from numpy import add\n")
     assert (found.code, found.message) == ("E038", "the signature of 'add' cannot be read")
     assert str(found.location) == "mindtorch/backends/cpu/pointwise.py:1:1"
+    assert found.hint == (
+        "write it with def, or have it made by a factory whose inner function is called 'kernel'; "
+        "both may be imported from a file of the package"
+    )
 
 
 def test_view_kernel_needs_no_out(tmp_path):

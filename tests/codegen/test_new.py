@@ -147,6 +147,62 @@ def test_overloads_stay_together(project):
     assert added.index(exp_base) < added.index(exp) < added.index("- func: expo(")
 
 
+SIBLINGS = """
+- func: atan2.Scalar(Tensor self, Scalar other, *, Scalar beta=1) -> Tensor
+  family: pointwise
+  variants: function, method
+  composite: atan2_scalar
+
+- func: atan2.Third(Tensor self, Tensor third) -> Tensor
+  family: pointwise
+  dispatch: {CPU: atan2_third}
+  samples: binary
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "facts", "added"),
+    [
+        (
+            "turn(Tensor self, Tensor angle) -> Tensor",
+            "atan2",
+            None,
+            ["turn", "turn.Scalar(Tensor self, Scalar angle, *, Scalar beta=1) -> Tensor",
+             "turn.Third(Tensor self, Tensor third) -> Tensor"],
+        ),
+        (
+            "turn.Scalar(Tensor self, Tensor angle) -> Tensor",
+            "atan2",
+            None,
+            ["turn.Scalar", "turn.Third(Tensor self, Tensor third) -> Tensor"],
+        ),
+        ("turn(Tensor self) -> Tensor", "atan2", None, ["turn"]),
+        ("turn(Tensor self, Tensor angle) -> Tensor", None, None, ["turn"]),
+        ("hypot(Tensor self, Tensor other) -> Tensor", "atan2", facts_of(*HYPOT), ["hypot"]),
+    ],
+    ids=["all", "but those that are there", "other types", "a guessed relative", "an op of PyTorch"],
+)  # fmt: skip
+def test_an_op_gets_the_overloads_of_the_one_that_it_goes_after(project, text, after, facts, added):
+    with (project / "ops.yaml").open("a") as file:
+        file.write(SIBLINGS)
+    found = plan(project, text, facts, after=after)
+    first, *others = added
+    assert [each.name for each in found.added] == [first, *(name.partition("(")[0] for name in others)]
+    assert [str(each.draft.schema) for each in found.added[1:]] == others
+
+
+def test_an_overload_is_computed_as_its_model(project):
+    with (project / "ops.yaml").open("a") as file:
+        file.write(SIBLINGS)
+    found = plan(project, "turn(Tensor self, Tensor angle) -> Tensor", after="atan2")
+    text = found.files.read("ops.yaml")
+    assert text.index("- func: turn(") < text.index("- func: turn.Scalar(") < text.index("- func: turn.Third(")
+    assert found.model.ops["turn.Scalar"].composite == "turn_scalar"
+    assert found.model.ops["turn.Scalar"].samples is None
+    assert found.model.ops["turn.Third"].dispatch == {"CPU": "turn_third"}
+    assert "def turn_scalar(input, angle, beta)" in found.files.read("mindtorch/composite/pointwise.py")
+
+
 def test_first_op_of_a_family_goes_below_its_heading(project):
     heading = "# -------------------- random --------------------\n"
     path = project / "ops.yaml"

@@ -72,6 +72,39 @@ def test_the_parts_of_a_composite_op_that_are_missing(project):
 # ---- dtypes ----
 
 
+@pytest.mark.parametrize(
+    ("schema", "options", "said"),
+    [
+        ("hypot(Tensor self, Tensor other) -> Tensor", {}, False),
+        ("spread(Tensor self, int dim) -> Tensor", {"family": "reduction"}, True),
+        ("spread(Tensor self, int dim) -> Tensor", {"family": "reduction", "composite": True}, False),
+    ],
+)
+def test_the_report_says_when_no_shape_rule_is_known(project, schema, options, said):
+    text = report(plan(project, schema, **options))
+    assert ("'shape' and 'promotion' for tensors without data (docs/rules.md), or a Meta kernel" in text) == said
+
+
+@pytest.mark.parametrize(
+    ("facts", "names", "answer", "said"),
+    [
+        (facts_of(*HYPOT), False, None, "'real' for now: PyTorch could not be asked, it refuses every call with"),
+        (facts_of(*HYPOT), False, frozenset(("float32",)), ""),
+        (None, True, None, "'real' for now: PyTorch could not be asked, it is not installed"),
+        (None, False, None, ""),
+    ],
+    ids=["refused", "answered", "not installed", "no op of PyTorch"],
+)
+def test_the_report_says_when_dtypes_are_a_guess(project, facts, names, answer, said):
+    if names:
+        (project / "docs/builder").mkdir(parents=True)
+        (project / "docs/builder/pytorch_ops.txt").write_text("hypot hypot(Tensor self, Tensor other) -> Tensor\n")
+    request = Request("hypot(Tensor self, Tensor other) -> Tensor")
+    text = report(make_plan(project, request, facts, lambda schema: answer))
+    assert ("could not be asked" in text) == bool(said)
+    assert f"ops.yaml: 'dtypes', {said}" in text or not said
+
+
 def test_dtypes_are_those_that_pytorch_takes(project):
     asked = []
 

@@ -45,6 +45,28 @@ CASES = (
         "an op made of other ops has no kernels: keep one of the two",
     ),
     Case(
+        "the keys of a kernel beside composite",
+        """
+        - func: abs(Tensor self) -> Tensor
+          family: pointwise
+          shape: broadcast
+          dispatch: {CPU: abs}
+          composite: abs
+        """,
+        "ops.yaml:5:3: error[E031] abs has both 'dispatch' and 'composite'",
+        "an op made of other ops has no kernels: keep one of the two",
+    ),
+    Case(
+        "a backend in small letters",
+        """
+        - func: abs(Tensor self) -> Tensor
+          family: pointwise
+          dispatch: {cpu: abs}
+        """,
+        "ops.yaml:3:14: error[E015] unknown backend 'cpu'",
+        "did you mean 'CPU'?",
+    ),
+    Case(
         "neither dispatch nor composite",
         """
         - func: abs(Tensor self) -> Tensor

@@ -72,6 +72,24 @@ CASES = (
         "did you mean 'Tensor'?",
     ),
     Case(
+        "type of C++",
+        "abs(TensorList self) -> Tensor",
+        "ops.yaml:1:13: error[E021] unknown type 'TensorList'",
+        "write Tensor[]",
+    ),
+    Case(
+        "type of Python",
+        "abs(Tensor self, dtype d) -> Tensor",
+        "ops.yaml:1:26: error[E021] unknown type 'dtype'",
+        "write ScalarType",
+    ),
+    Case(
+        "type in small letters",
+        "abs(tensor self) -> Tensor",
+        "ops.yaml:1:13: error[E021] unknown type 'tensor'",
+        "did you mean 'Tensor'?",
+    ),
+    Case(
         "type of another language",
         "abs(Tensor self, vector v) -> Tensor",
         "ops.yaml:1:26: error[E021] unknown type 'vector'",

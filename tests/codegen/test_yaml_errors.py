@@ -28,8 +28,28 @@ CASES = (
           family: pointwise
           dispatch: {CPU: abs
         """,
-        "ops.yaml:4:1: error[E004] not YAML: while parsing a flow mapping: did not find expected ',' or '}'",
-        "check indentation, colons, quotes and brackets here and on the line above",
+        "ops.yaml:3:13: error[E004] not YAML: while parsing a flow mapping: did not find expected ',' or '}'",
+        "close the bracket that begins here",
+    ),
+    Case(
+        "unclosed list",
+        """
+        - func: abs(Tensor self) -> Tensor
+          family: [pointwise
+          dispatch: {CPU: abs}
+        """,
+        "ops.yaml:2:11: error[E004] not YAML: while parsing a flow sequence: did not find expected ',' or ']'",
+        "close the bracket that begins here",
+    ),
+    Case(
+        "no space behind a colon",
+        """
+        - func: abs(Tensor self) -> Tensor
+          family:pointwise
+          dispatch: {CPU: abs}
+        """,
+        "ops.yaml:2:3: error[E004] not YAML: while scanning a simple key: could not find expected ':'",
+        "write a space behind the colon: 'key: value'",
     ),
     Case(
         "unclosed quote",
@@ -37,8 +57,8 @@ CASES = (
         - func: "abs(Tensor self) -> Tensor
           family: pointwise
         """,
-        "ops.yaml:3:1: error[E004] not YAML: while scanning a quoted scalar: found unexpected end of stream",
-        "check indentation, colons, quotes and brackets here and on the line above",
+        "ops.yaml:1:9: error[E004] not YAML: while scanning a quoted scalar: found unexpected end of stream",
+        "close the quote that begins here",
     ),
     Case(
         "colon in a plain value",

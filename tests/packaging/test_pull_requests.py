@@ -188,10 +188,11 @@ def test_a_revision_that_does_not_exist_is_an_error(repository):
     assert "no-such-branch" in codegen(repository, "diff", "no-such-branch", code=3).stderr
 
 
-def test_the_work_tree_is_compared_with_the_release(repository):
-    """Without arguments: what is not committed differs from the release in comments only."""
-    report = json.loads(codegen(repository, "diff", "--format", "json", code=0).stdout)
-    assert (report["base"], report["verdict"], report["changes"]) == ("v0.1.0", "text", [])
+@pytest.mark.parametrize(("options", "base"), [([], "HEAD"), (["--release"], "v0.1.0")])
+def test_what_the_work_tree_is_compared_with(repository, options, base):
+    """What is not committed differs from the last commit, and from the release, in comments only."""
+    report = json.loads(codegen(repository, "diff", *options, "--format", "json", code=0).stdout)
+    assert (report["base"], report["verdict"], report["changes"]) == (base, "text", [])
 
 
 # -------------------- the workflow --------------------

@@ -16,4 +16,3 @@ FORMATS: dict[str, Render] = {
     "html": html.render,
     "github": github.render,
 }
-COLOURED: dict[str, Render] = {"text": text.render_coloured}

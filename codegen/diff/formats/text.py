@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..report import Finding, Marked, OpChange, Report, Verdict
 
@@ -10,13 +10,19 @@ _COLOURS = {Verdict.breaking: "31", Verdict.forward_only: "33", Verdict.compatib
 _BOLD, _RED, _GREEN = "1", "31", "32"
 
 
+# Of more harmless changes than this, the first few stand for all.
+_MOST_SHOWN = 20
+_FIRST_FEW = 5
+
+
 def render(report: Report) -> str:
     """Every changed op with its findings, then the counts and the verdict."""
     return _Printer(colour=False).report(report)
 
 
-def render_coloured(report: Report) -> str:
-    return _Printer(colour=True).report(report)
+def render_for_people(report: Report, colour: bool, everything: bool) -> str:
+    """The report on a terminal: without ``everything``, a long list of harmless changes is counted."""
+    return _Printer(colour).report(report) if everything else _Printer(colour).summary(report)
 
 
 class _Printer:
@@ -24,8 +30,28 @@ class _Printer:
         self._colour = colour
 
     def report(self, report: Report) -> str:
-        blocks = [f"{report.base} -> {report.head}"]
-        blocks += ["\n".join(self._change(change)) for change in report.changes]
+        return self._text(report, self._changes(report.changes))
+
+    def summary(self, report: Report) -> str:
+        """The same, with the first few of many harmless changes."""
+        by_verdict = [[change for change in report.changes if change.verdict is each] for each in reversed(Verdict)]
+        return self._text(report, [block for changes in by_verdict for block in self._first_few(changes)])
+
+    def _first_few(self, changes: list[OpChange]) -> Iterator[str]:
+        if len(changes) <= _MOST_SHOWN or changes[0].verdict > Verdict.compatible:
+            yield from self._changes(changes)
+            return
+        yield from self._changes(changes[:_FIRST_FEW])
+        rest = changes[_FIRST_FEW:]
+        added = sum(change.old_schema is None and change.new_schema is not None for change in rest)
+        of_these = f", {added} of them added ops" if added else ""
+        yield f"... and {len(rest)} more that are {changes[0].verdict}{of_these}: --all shows them"
+
+    def _changes(self, changes: Iterable[OpChange]) -> list[str]:
+        return ["\n".join(self._change(change)) for change in changes]
+
+    def _text(self, report: Report, changes: Iterable[str]) -> str:
+        blocks = [f"{report.base} -> {report.head}", *changes]
         blocks += [self._paint(f"error: {error}", _RED) for error in report.list_errors]
         blocks += [f"note: {note}" for note in report.notes]
         return "\n\n".join([*blocks, self._summary(report)]) + "\n"

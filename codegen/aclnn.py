@@ -1,0 +1,68 @@
+"""The rule about ``aclnn``, the call behind an NPU kernel: a function of CANN with its arguments.
+
+CANN has names of its own (``keepDim``, ``gradInput``, ``cubeMathType``), so a name that the schema does not have is no
+mistake in itself. One that is nearly an argument that the call leaves out is a misspelt one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from .errors import Problems
+from .model import FunctionSchema
+from .ops import OpEntry
+from .yaml_source import Scalar
+
+_CALL = re.compile(r"(aclnn[A-Z]\w*)\((\w+(?:, \w+)*)\)")
+_WORD = re.compile(r"\w+")
+# What CANN adds to the name of an argument, and what it calls the result of a backward step.
+_ADDED = re.compile("(?:Out|Optional|Ref)+$")
+_OWN_NAMES = ("out", "gradInput")
+_NEARLY = 0.75
+
+
+def aclnn_names_arguments(entry: OpEntry, problems: Problems) -> None:
+    """It is written as a call, and what it names are arguments and outputs of the op, as CANN spells them."""
+    source = entry.scalar("aclnn")
+    if source is None:
+        return
+    call = _CALL.fullmatch(source.text)
+    if call is None:
+        hint = "write aclnnAdd(self, other, alpha, out): the function, and its arguments in order"
+        problems.add("E043", f"'{source.text}' is no call of an ACLNN function", source.location, hint)
+        return
+    words = list(_words(source, call.start(2)))
+    for number, word in enumerate(words):
+        if any(word.text == earlier.text for earlier in words[:number]):
+            problems.add("E043", f"'{word.text}' is given twice in the ACLNN call", word.location, "remove one")
+    for word, meant in _misspelt(words, entry.op.schema):
+        message = f"'{word.text}' is no argument or output of {entry.op.name}"
+        problems.add("E043", message, word.location, f"did you mean '{meant}'?")
+
+
+def _words(source: Scalar, start: int) -> Iterator[Scalar]:
+    for found in _WORD.finditer(source.text, start):
+        yield Scalar(found.group(), source.at(found.start()))
+
+
+def _misspelt(words: list[Scalar], schema: FunctionSchema) -> Iterator[tuple[Scalar, str]]:
+    """The words that the schema does not have, and look like one of its names that no other word stands for."""
+    names = {_plain(name): name for name in (*(each.name for each in schema.arguments), *schema.result_names)}
+    named = {spelling for word in words for spelling in _spellings(word)}
+    free = sorted(names.keys() - named)
+    for word in words:
+        if word.text not in _OWN_NAMES and not _spellings(word) & names.keys():
+            spellings = sorted(_spellings(word))
+            close = [name for each in spellings for name in get_close_matches(each, free, n=1, cutoff=_NEARLY)]
+            yield from ((word, names[name]) for name in close[:1])
+
+
+def _spellings(word: Scalar) -> set[str]:
+    return {_plain(word.text), _plain(_ADDED.sub("", word.text))}
+
+
+def _plain(name: str) -> str:
+    """A name as schemas (``grad_output``) and CANN (``gradOut``, ``dims``) both spell it."""
+    return name.replace("_", "").lower().replace("output", "out").rstrip("s")
