@@ -5,14 +5,20 @@ text: one overload that has room for so many arguments gets an error about the f
 all of them are listed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mindtorch import errors
-from mindtorch.dispatch.argument_types import accepts, accepts_element, accepts_nothing, is_int
+from mindtorch.dispatch.argument_types import accepts, accepts_element, accepts_nothing, is_int, is_number
+from mindtorch.dispatch.overload_order import in_torch_order
+from mindtorch.dispatch.overload_texts import no_overload
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema import Argument
 from mindtorch.tensor import Tensor
+
+# The names that NumPy has for arguments. Every function of torch takes them.
+NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 
 
 def refusal(
@@ -23,18 +29,20 @@ def refusal(
     `method`: the first argument stood in front of the dot, where it is no part of texts and positions.
     `has_hidden`: there are other overloads, deprecated ones, which torch does not show.
     """
-    fitting = (entry for entry in entries if not method or _is_method(entry))
-    signatures = sorted((Signature(entry, method) for entry in fitting), key=Signature.order)
+    signatures = _in_order([Signature(entry, method) for entry in entries if not method or _is_method(entry)])
     if method:
         args = args[1:]
+    is_only = len(signatures) == 1 and not has_hidden
     for signature in signatures:
-        if signature.mismatch(args, kwargs) is None:
+        mismatch = signature.mismatch(args, kwargs)
+        if mismatch is None:
             return signature.unpacking_error(args, kwargs)
+        if mismatch.is_final or is_only:
+            return mismatch.error
     count = len(args) + len(kwargs)
     plausible = [each for each in signatures if each.required <= count <= len(each.arguments)]
-    if len(plausible) == 1 or (len(signatures) == 1 and not has_hidden):
-        return (plausible or signatures)[0].mismatch(args, kwargs)
-    return no_overload(signatures, args, kwargs)
+    mismatch = plausible[0].mismatch(args, kwargs) if len(plausible) == 1 else None
+    return mismatch.error if mismatch else no_overload(signatures[0].base, [s.parts for s in signatures], args, kwargs)
 
 
 def _is_method(entry: OpEntry) -> bool:
@@ -42,54 +50,57 @@ def _is_method(entry: OpEntry) -> bool:
     return first.name == "input" and first.element == "Tensor"
 
 
+def _in_order(signatures: list["Signature"]) -> list["Signature"]:
+    return [signatures[place] for place in in_torch_order([each.arguments for each in signatures])]
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Why a call doesn't fit an overload. After a final one, torch doesn't try the others."""
+
+    error: TypeError
+    is_final: bool = False
+
+
 class Signature:
     """The parameters of an overload's Python function, as torch knows them."""
 
     def __init__(self, entry: OpEntry, method: bool) -> None:
-        schema = entry.schema
         keywords = entry.function.__kwdefaults__ or {}
-        takes_out = "out" in keywords and not method
+        arguments = entry.schema.python_arguments("out" in keywords and not method, "requires_grad" in keywords)
         self.base = entry.base
         self.takes_numbers = entry.takes_numbers
-        self.skipped = schema.arguments[0] if method else None
-        skipped = str(self.skipped)
-        self.parts = [
-            part for part in schema.shown_arguments(takes_out, "requires_grad" in keywords) if part != skipped
-        ]
-        self.arguments = [argument for argument in schema.arguments if argument is not self.skipped]
-        if takes_out:
-            self.arguments.append(schema.out_argument)
-        if "requires_grad" in keywords:
-            self.arguments.append(Argument("bool", "requires_grad", "False", True, False))
+        self.arguments = [_as_torch_names_it(argument) for argument in arguments[method:]]
         self.positional = [argument for argument in self.arguments if not argument.keyword_only]
         self.required = sum(argument.default is None for argument in self.arguments)
 
-    def order(self) -> tuple:
-        """torch lists short overloads first, then those that take tensors where others take numbers."""
-        kinds = [(argument.element, argument.is_list) for argument in self.positional]
-        return (
-            len(kinds),
-            [element == "Scalar" for element, _ in kinds].count(True),
-            [element != "Scalar" for element, _ in kinds],
-            [(element == "str", is_list) for element, is_list in kinds],
-        )
+    @property
+    def parts(self) -> list[str]:
+        """The arguments as they are printed."""
+        parts = [str(argument) for argument in self.arguments]
+        if len(self.positional) < len(parts):
+            parts.insert(len(self.positional), "*")
+        return parts
 
-    def mismatch(self, args: tuple, kwargs: dict[str, Any]) -> TypeError | None:
-        """The error about the first argument that doesn't fit."""
-        if len(args) > len(self.positional) and not self._is_variadic(args):
-            return self._too_many(len(args))
+    def mismatch(self, args: tuple, kwargs: dict[str, Any]) -> Mismatch | None:
+        """What is wrong with the first argument that doesn't fit."""
         if self._is_variadic(args):
             args = (args,)
+        if len(args) > len(self.positional):
+            return Mismatch(self._too_many(len(args)))
+        used = 0
         for place, argument in enumerate(self.arguments):
+            name = None if place < len(args) else keyword_of(argument.name, kwargs)
+            used += name is not None
             if place < len(args):
-                error = self._wrong(argument, args[place], place)
-            elif argument.name in kwargs:
-                error = self._wrong(argument, kwargs[argument.name], place, by_keyword=True)
+                mismatch = self._wrong(argument, args[place], place)
+            elif name is not None:
+                mismatch = self._wrong(argument, kwargs[name], place, by_keyword=True)
             else:
-                error = self._missing(place, kwargs) if argument.default is None else None
-            if error is not None:
-                return error
-        return self._unknown(kwargs)
+                mismatch = Mismatch(self._missing(place, kwargs)) if argument.default is None else None
+            if mismatch is not None:
+                return mismatch
+        return Mismatch(self._unknown(args, kwargs)) if used < len(kwargs) else None
 
     def _is_variadic(self, args: tuple) -> bool:
         """Whether the arguments are the ints of one list, as in `x.view(2, 3)`."""
@@ -105,23 +116,25 @@ class Signature:
         later = self.arguments[place:]
         return missing_argument(self.base, *(a.name for a in later if a.default is None and a.name not in kwargs))
 
-    def _unknown(self, kwargs: dict[str, Any]) -> TypeError | None:
-        known = {argument.name for argument in self.arguments}
-        unknown = next((name for name in kwargs if name not in known), None)
-        if unknown is None:
-            return None
-        return TypeError(f"{self.base}() got an unexpected keyword argument '{unknown}'")
+    def _unknown(self, args: tuple, kwargs: dict[str, Any]) -> TypeError:
+        """About the first keyword that names no argument, or one that was given by position."""
+        places = {argument.name: place for place, argument in enumerate(self.arguments)}
+        by_position = {name for name, place in places.items() if place < len(args)}
+        name = next(name for name in kwargs if name not in places or name in by_position)
+        if name in places:
+            return TypeError(f"{self.base}() got multiple values for argument '{name}'")
+        return TypeError(f"{self.base}() got an unexpected keyword argument '{name}'")
 
-    def _wrong(self, argument: Argument, value: Any, place: int, by_keyword: bool = False) -> TypeError | None:
+    def _wrong(self, argument: Argument, value: Any, place: int, by_keyword: bool = False) -> Mismatch | None:
         if self._fits(argument, value):
             return None
         if argument.is_list and isinstance(value, (list, tuple)):
             if argument.element == "Tensor":
-                return wrong_tensor_element(value, place + (self.skipped is not None))
-            if not by_keyword:
-                return first_element_error(self.base, argument.name, place + 1, value[0])
+                return Mismatch(wrong_tensor_element(value, place), is_final=True)
+            if _is_int_list(argument) and not by_keyword:
+                return Mismatch(first_element_error(self.base, argument.name, place + 1, value[0]))
         position = None if by_keyword else place + 1
-        return errors.argument_type(self.base, argument.name, position, argument.shown_type, value)
+        return Mismatch(errors.argument_type(self.base, argument.name, position, argument.shown_type, value))
 
     def _fits(self, argument: Argument, value: Any) -> bool:
         """As torch tests it: of the elements of a list of ints only the first is looked at."""
@@ -130,7 +143,7 @@ class Signature:
         if isinstance(value, (list, tuple)) and _is_int_list(argument):
             return not value or is_int(value[0])
         if self.takes_numbers and argument.element == "Tensor" and argument.name != "out":
-            return isinstance(value, (Tensor, int, float, complex))
+            return isinstance(value, Tensor) or is_number(value)
         return accepts(argument, value)
 
     def unpacking_error(self, args: tuple, kwargs: dict[str, Any]) -> TypeError | None:
@@ -146,31 +159,15 @@ class Signature:
                         return element_error(self.base, argument.name, place, item)
         return None
 
-    def explain(self, args: tuple, kwargs: dict[str, Any]) -> str:
-        """A line of the list, and why it wasn't taken. torch compares with the printed parts, `*` among them."""
-        line = f"({', '.join(self.parts)})\n"
-        if max(len(self.parts), 1) != len(args) + len(kwargs):
-            return line
-        names = {argument.name for argument in self.arguments}
-        unknown = [name for name in kwargs if name not in names]
-        if unknown:
-            return f"{line}      didn't match because some of the keywords were incorrect: {', '.join(unknown)}\n"
-        if kwargs:
-            return line
-        return f"{line}      didn't match because some of the arguments have invalid types: {self._compared(args)}\n"
 
-    def _compared(self, args: tuple) -> str:
-        return f"({', '.join(_marked(part, value) for part, value in zip(self.parts or [''], args))})"
+def keyword_of(name: str, kwargs: Mapping[str, Any]) -> str | None:
+    """The keyword that gives an argument: its name, or the one that NumPy has for it."""
+    return next((each for each in (name, *NUMPY_NAMES.get(name, ())) if each in kwargs), None)
 
-    def explain_alone(self, args: tuple, kwargs: dict[str, Any]) -> str:
-        """What was given and what is expected. torch looks for keywords among the last names only."""
-        names = [argument.name for argument in self.arguments]
-        unknown = [name for name in reversed(kwargs) if name not in names[max(len(names) - len(kwargs), 0) :]]
-        if unknown:
-            got = f"unrecognized keyword arguments: {', '.join(unknown)}"
-        else:
-            got = self._compared(args) if len(args) == len(self.parts) else _given(args, kwargs)
-        return f"got {got}, but expected ({', '.join(self.parts)})"
+
+def _as_torch_names_it(argument: Argument) -> Argument:
+    """Only tensors are called `input`; other arguments keep the `self` of the schema."""
+    return replace(argument, name="self") if argument.name == "input" and argument.type != "Tensor" else argument
 
 
 def _counted(number: int) -> str:
@@ -184,32 +181,15 @@ def _is_int_list(argument: Argument) -> bool:
 # -------------------- texts --------------------
 
 
-def no_overload(signatures: list[Signature], args: tuple, kwargs: dict[str, Any]) -> TypeError:
-    """torch's list of what would have been accepted."""
-    if len(signatures) == 1:
-        shown = signatures[0].explain_alone(args, kwargs)
-    else:
-        expected = "".join(f" * {signature.explain(args, kwargs)}" for signature in signatures)
-        shown = f"got {_given(args, kwargs)}, but expected one of:\n{expected}"
-    return TypeError(f"{signatures[0].base}() received an invalid combination of arguments - {shown}")
-
-
-def _given(args: tuple, kwargs: dict[str, Any]) -> str:
-    got = [errors.type_name(value) for value in args]
-    got += [f"{name}={errors.type_name(value)}" for name, value in kwargs.items()]
-    return f"({', '.join(got)}{', ' if kwargs and not args else ''})"
-
-
 def missing_argument(function: str, *names: str) -> TypeError:
     quoted = ", ".join(f'"{name}"' for name in names)
     return TypeError(f"{function}() missing {len(names)} required positional arguments: {quoted}")
 
 
-def wrong_tensor_element(values: Iterable[Any], argument_number: int) -> TypeError:
+def wrong_tensor_element(values: Iterable[Any], place: int) -> TypeError:
     """A list of tensors with something else in it."""
-    place, item = next((place, item) for place, item in enumerate(values) if not isinstance(item, Tensor))
-    shown = errors.type_name(item)
-    return TypeError(f"expected Tensor as element {place} in argument {argument_number}, but got {shown}")
+    number, item = next((number, item) for number, item in enumerate(values) if not isinstance(item, Tensor))
+    return TypeError(f"expected Tensor as element {number} in argument {place}, but got {errors.type_name(item)}")
 
 
 def first_element_error(function: str, name: str, position: int | None, item: Any) -> TypeError:
@@ -227,18 +207,3 @@ def element_error(function: str, name: str, place: int, item: Any) -> TypeError:
         f"{function}(): argument '{name}' failed to unpack the object at pos {place + 1} with error "
         f'"type must be tuple of ints,but got {errors.type_name(item)}"'
     )
-
-
-_SHOWN_ACCEPTS = {
-    "Tensor ": lambda value: isinstance(value, Tensor),
-    "int ": is_int,
-    "bool ": lambda value: isinstance(value, bool),
-    "float ": lambda value: isinstance(value, (float, int)) and not isinstance(value, bool),
-    "tuple of ints ": lambda value: isinstance(value, (tuple, list)) and all(map(is_int, value)),
-}
-
-
-def _marked(part: str, value: Any) -> str:
-    name = errors.type_name(value)
-    fits = any(part.startswith(start) and fits(value) for start, fits in _SHOWN_ACCEPTS.items())
-    return name if fits else f"!{name}!"

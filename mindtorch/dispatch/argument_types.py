@@ -51,11 +51,11 @@ _ACCEPTS: dict[str, Callable[[Any], bool]] = {
     "int": is_int,
     "SymInt": is_int,
     "float": is_float,
-    "bool": lambda value: isinstance(value, (bool, np.bool_)),
+    "bool": lambda value: isinstance(value, bool),
     "str": lambda value: isinstance(value, str),
     "ScalarType": is_dtype,
     "Layout": lambda value: isinstance(value, layout),
-    "Device": lambda value: isinstance(value, (device, str, int)),
+    "Device": lambda value: isinstance(value, (device, str, int)) and not isinstance(value, bool),
     "MemoryFormat": lambda value: isinstance(value, memory_format),
     "Generator": lambda value: isinstance(value, Generator),
 }

@@ -2,18 +2,27 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
 
 from mindtorch import errors
-from mindtorch.dispatch.argument_errors import element_error, first_element_error, missing_argument, refusal
+from mindtorch.dispatch.argument_errors import element_error, missing_argument, refusal
 from mindtorch.dispatch.argument_types import PYTHON_TYPES, accepts, is_dtype, is_float, is_int, is_number
-from mindtorch.dispatch.methods import is_method_call
-from mindtorch.dispatch.registry import OpEntry
+from mindtorch.dispatch.given import as_given, passed_to
+from mindtorch.dispatch.methods import frame_of_call, function_in, is_method_call
+from mindtorch.dispatch.registry import OpEntry, overloads_of
 from mindtorch.dispatch.torch_function import handle_torch_function, overriding_arguments
 from mindtorch.dtype import dtype
+from mindtorch.generator import Generator
 from mindtorch.tensor import Tensor, WrappedNumber, as_operand
+
+# Overloads that torch's Python functions don't have. The first are for numbers, which stand for tensors there.
+_NOT_IN_PYTHON = frozenset(
+    ("add.Scalar", "add_.Scalar", "sub.Scalar", "sub_.Scalar", "mul.Scalar", "mul_.Scalar", "div.Scalar", "div_.Scalar")
+    + ("bernoulli.Tensor", "normal", "range")
+)
 
 # -------------------- conversions --------------------
 #
@@ -27,14 +36,14 @@ def scalar_of(value: Any, function: str, name: str, position: int | None = None)
         if type(value) is np.bool_:  # no Python bool: torch reads it as a float
             return float(value)
         return value.item() if hasattr(value, "item") else value
-    raise errors.argument_type(function, name, _shown_position(position), "Number", value)
+    raise wrong_value(function, name, position, "Number", value)
 
 
 def float_of(value: Any, function: str, name: str, position: int | None = None) -> float:
     """The Python float of a `float` argument."""
     if is_float(value):
         return float(value)
-    raise errors.argument_type(function, name, _shown_position(position), "float", value)
+    raise wrong_value(function, name, position, "float", value)
 
 
 def int_of(value: Any, function: str, name: str, position: int | None = None) -> int:
@@ -43,21 +52,33 @@ def int_of(value: Any, function: str, name: str, position: int | None = None) ->
         return value.__index__()
     if value is ...:
         raise missing_argument(function, name)
-    raise errors.argument_type(function, name, _shown_position(position), "int", value)
+    raise wrong_value(function, name, position, "int", value)
 
 
 def bool_of(value: Any, function: str, name: str, position: int | None = None) -> bool:
-    """The Python bool of a `bool` argument."""
-    if isinstance(value, np.bool_):
-        return bool(value)
-    raise errors.argument_type(function, name, _shown_position(position), "bool", value)
+    """The end of a call with a `bool` argument that is none: nothing else is taken for one."""
+    raise wrong_value(function, name, position, "bool", value)
+
+
+def str_of(value: Any, function: str, name: str, position: int | None = None) -> str:
+    """The string of a `str` argument that may be of a subclass."""
+    if isinstance(value, str):
+        return value
+    raise wrong_value(function, name, position, "str", value)
+
+
+def generator_of(value: Any, function: str, name: str, position: int | None = None) -> Generator:
+    """The generator that was given for random numbers."""
+    if isinstance(value, Generator):
+        return value
+    raise wrong_value(function, name, position, "torch.Generator", value)
 
 
 def dtype_of(value: Any, function: str, name: str, position: int | None = None) -> dtype:
     """The dtype of a `ScalarType` argument; Python's types stand for dtypes."""
     if is_dtype(value):
         return PYTHON_TYPES.get(value, value)
-    raise errors.argument_type(function, name, _shown_position(position), "torch.dtype", value)
+    raise wrong_value(function, name, position, "torch.dtype", value)
 
 
 def ints_of(value: Any, function: str, name: str, position: int | None = None) -> tuple[int, ...]:
@@ -66,19 +87,21 @@ def ints_of(value: Any, function: str, name: str, position: int | None = None) -
         raise missing_argument(function, name)
     if not isinstance(value, (list, tuple)):
         if not is_int(value) or isinstance(value, int):
-            raise errors.argument_type(function, name, _shown_position(position), "tuple of ints", value)
+            raise wrong_value(function, name, position, "tuple of ints", value)
         value = (value,)
     for place, item in enumerate(value):
         if type(item) is not int and not is_int(item):
-            if place:
-                raise element_error(function, name, place, item)
-            raise first_element_error(function, name, _shown_position(position), item)
+            raise _refusal_of_running(sys._getframe(1)) or element_error(function, name, place, item)
     return tuple([item.__index__() for item in value])
 
 
-def _shown_position(position: int | None) -> int | None:
-    """torch doesn't count what stands in front of the dot. To be called by what a generated function calls."""
-    return position - 1 if position and is_method_call(sys._getframe(2)) else position
+def wrong_value(function: str, name: str, position: int | None, expected: str, value: Any) -> TypeError:
+    """The error for an argument of the generated function that has asked for its conversion.
+
+    torch looks at the arguments in order, so that it may complain about one that has not been converted yet.
+    """
+    error = _refusal_of_running(sys._getframe(1))
+    return error or errors.argument_type(function, name, position, expected, value)
 
 
 def checked_tensor(value: Any, function: str) -> Any:
@@ -121,8 +144,7 @@ def raise_bad_argument(function: Callable, *args: Any, **kwargs: Any) -> Any:
     if overriders:
         return handle_torch_function(function, overriders, args, kwargs)
     entry: OpEntry = function.op  # type: ignore[attr-defined]
-    args, kwargs = as_given(function, args, kwargs)
-    error = refusal([entry], args, kwargs, is_method_call(sys._getframe(1)))
+    error = _refusal_of(function, [entry], args, kwargs, sys._getframe(1))
     raise error or TypeError(f"{entry.base}(): the arguments are of no backend") from None
 
 
@@ -135,9 +157,7 @@ def number_first(function: Callable, reject: Callable, input: Any, *args: Any, *
 
 def raise_no_overload(function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict) -> NoReturn:
     """The end of a resolver: the arguments fit none of the overloads."""
-    args, kwargs = as_given(function, args, kwargs)
-    entries = [overload.op for overload in overloads]  # type: ignore[attr-defined]
-    error = refusal(entries, args, kwargs, is_method_call(sys._getframe(1)))
+    error = _refusal_of(function, _entries_of(overloads), args, kwargs, sys._getframe(1))
     raise error or TypeError(f"{function.__name__}() received an invalid combination of arguments")
 
 
@@ -147,32 +167,39 @@ def explained(
     """The error to raise for one that came up inside a call: torch's, if the arguments were wrong, or else that one."""
     if overriding_arguments((*args, *kwargs.values())):
         return error
-    args, kwargs = as_given(function, args, kwargs)
-    entries = [overload.op for overload in overloads]  # type: ignore[attr-defined]
-    return refusal(entries, args, kwargs, is_method_call(sys._getframe(1))) or error
+    return _refusal_of(function, _entries_of(overloads), args, kwargs, sys._getframe(1)) or error
 
 
-def as_given(function: Callable, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    """What the user wrote, as far as one can tell: arguments that have their defaults are left out.
+def _refusal_of_running(frame: FrameType) -> TypeError | None:
+    """torch's error for the call of the generated function that runs in a frame; None if a resolver knows better."""
+    outer = frame_of_call(frame)
+    function = function_in(outer)
+    entry: OpEntry | None = getattr(function, "op", None)
+    if entry is None:
+        return None
+    args, kwargs = passed_to(outer)
+    if overriding_arguments((*args, *kwargs.values())):
+        return None
+    return _refusal_of(function, [entry], args, kwargs, frame)
 
-    What follows such an argument was given by keyword. `...` marks arguments that a resolver has no default for.
-    """
-    code = function.__code__
-    args = tuple([value._array if type(value) is WrappedNumber else value for value in args])
-    names = code.co_varnames[: code.co_argcount]
-    defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ())))
-    kwdefaults = function.__kwdefaults__ or {}
-    positional: list[Any] = []
-    keywords: dict[str, Any] = {}
-    for place, (name, value) in enumerate(zip(names, args)):
-        if name in defaults and value is defaults[name]:
-            continue
-        if place == len(positional):
-            positional.append(value)
-        else:
-            keywords[name] = value
-    positional += [value for value in args[len(names) :] if value is not ...]
-    keywords |= {
-        name: value for name, value in kwargs.items() if name not in kwdefaults or value is not kwdefaults[name]
-    }
-    return tuple(positional), keywords
+
+def _refusal_of(
+    function: Callable, entries: list[OpEntry], args: tuple, kwargs: dict, frame: FrameType
+) -> TypeError | None:
+    old_calls: Iterable[Any] = getattr(function, "old_calls", ())
+    has_hidden = any(not form.since for form in old_calls)
+    given, keywords = as_given(function, args, kwargs, frame)
+    return refusal(_in_python(entries), given, keywords, is_method_call(frame), has_hidden)
+
+
+def _entries_of(overloads: Iterable[Callable]) -> list[OpEntry]:
+    return [overload.op for overload in overloads]  # type: ignore[attr-defined]
+
+
+def _in_python(entries: list[OpEntry]) -> list[OpEntry]:
+    """The overloads that torch's Python function has. Ours may have one for several of them."""
+    op = entries[0]
+    known = overloads_of(op.base, op.namespace)
+    others = [each for each in known if each.name not in _NOT_IN_PYTHON and not each.boxed]
+    functional = {each.name: each for each in (*entries, *others) if not each.schema.is_out}
+    return list(functional.values()) or entries

@@ -10,6 +10,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.batched_array import BatchedArray, Level
 from mindtorch.dispatch.namespace import ops
+from mindtorch.dispatch.registry import OpEntry
 from mindtorch.op_names import qualified
 from mindtorch.tensor import Tensor, share_version, wrap
 
@@ -37,7 +38,7 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         result = rule(function, args, kwargs)
         if result is not NotImplemented:
             return result
-    return run(function, args if entry.composite else with_lifted_first(args, kwargs), kwargs)
+    return run(function, args if entry.composite else _with_lifted_first(entry, args, kwargs), kwargs)
 
 
 def one_by_one(op: str, function: Callable, *args: Any, **kwargs: Any) -> Any:
@@ -120,14 +121,16 @@ def is_batched_at(tensor: Tensor, level: Level) -> bool:
     return level in levels_of_array(tensor._array)
 
 
-def with_lifted_first(args: tuple, kwargs: dict) -> tuple:
-    """The positional arguments, the first tensor among them lifted if it has to be."""
-    tensors = list(tensors_in((*args, *kwargs.values())))
-    batched = [tensor for tensor in tensors if is_batched(tensor)]
-    if not batched or tensors[0] is batched[0]:
+def _with_lifted_first(entry: OpEntry, args: tuple, kwargs: dict) -> tuple:
+    """The positional arguments; the tensor that chooses the kernel, the first required one, lifted if it has to be."""
+    required = (each.element == "Tensor" and not each.optional for each in entry.schema.arguments)
+    place = next((number for number, is_required in enumerate(required) if is_required), 0)
+    first = next(tensors_in(args[place:]), None)
+    batched = [tensor for tensor in tensors_in((*args, *kwargs.values())) if is_batched(tensor)]
+    if first is None or not batched or is_batched(first):
         return args
     level = max((tensor._array.level for tensor in batched), key=lambda level: level.number)
-    return _with_first_replaced(args, lifted(tensors[0], level))[0]
+    return args[:place] + _with_first_replaced(args[place:], lifted(first, level))[0]
 
 
 def lifted(tensor: Tensor, level: Level) -> Tensor:

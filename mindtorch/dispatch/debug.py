@@ -2,13 +2,15 @@
 
 These are the asserts of torch's debug builds. A result that is no view has memory of its own; a view has that of its
 input; an in-place op returns its input, an `out=` call its `out`; what is written gets a higher version, and nothing
-else does; a recorded result has the shape and dtype that its node expects a gradient of. A mistake in a kernel is found
-at the call, and not in wrong numbers somewhere later.
+else does; a recorded result has the shape and dtype that its node expects a gradient of; what a CPU kernel returns has
+the shape and dtype that the rules of the op give. A mistake in a kernel is found at the call, and not in wrong numbers
+somewhere later.
 
 The variable is read when the program starts: without it, nothing here is ever asked.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,12 +18,13 @@ import numpy as np
 
 from mindtorch import state
 from mindtorch.dispatch.call_form import tensors_among
-from mindtorch.dispatch.registry import OpEntry
+from mindtorch.dispatch.keys import backend_named
+from mindtorch.dispatch.registry import OpEntry, kernel_table
 from mindtorch.dispatch.torch_dispatch import is_wanted
 from mindtorch.layout import strided
 from mindtorch.op_names import qualified
 from mindtorch.roots import root_of
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, wrap
 
 ON = os.environ.get("MINDTORCH_DEBUG") == "1"
 if ON:
@@ -33,6 +36,8 @@ if ON:
 _MAY_SHARE = frozenset(("_unsafe_view",))
 # They change what autograd knows of a tensor, and leave its elements as they are.
 _WRITE_NOTHING = frozenset(("detach_",))
+# Their statistics have the input's dtype on the CPU, and float32 on the meta backend, as in torch.
+_HAVE_OWN_DTYPES = frozenset(("native_batch_norm", "native_layer_norm"))
 
 
 class KernelError(AssertionError):
@@ -64,6 +69,7 @@ def checked(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any
     if kwargs.get("out") is not None and not _is_out(entry):
         return run(function, args, kwargs)  # handed on to the `out=` variant, which is checked
     before = [_Before(tensor) for tensor in tensors_among((*args, *kwargs.values()))]
+    without_data = _without_data(entry, before, args, kwargs)
     result = run(function, args, kwargs)
     written = _written(entry, args, kwargs)
     _check_inputs(entry, before, written)
@@ -75,6 +81,8 @@ def checked(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any
     else:
         _check_fresh(entry, results, before)
     _check_gradients(entry, results)
+    if without_data is not None and not written:
+        _check_rules(function, results, *without_data)
     return result
 
 
@@ -152,6 +160,50 @@ def _check_gradients(entry: OpEntry, results: Iterable[Tensor]) -> None:
         shape, dtype = edge[0].output_metadata(edge[1])
         if shape != tensor._array.shape or dtype != tensor._array.dtype:
             _fail(entry, f"has a result like {tuple(tensor.shape)} {tensor.dtype}, and a node for", f"{shape} {dtype}")
+
+
+# -------------------- what the rules say --------------------
+
+
+def _without_data(entry: OpEntry, tensors: Iterable[_Before], args: tuple, kwargs: dict) -> tuple[tuple, dict] | None:
+    """The arguments as tensors of the meta backend; None if nothing is to be learnt from a call with them."""
+    if entry.base in _HAVE_OWN_DTYPES or kwargs.get("device") is not None:
+        return None
+    is_asked = backend_named("Meta").array_class in kernel_table(entry.name)
+    if not is_asked or not tensors or any(type(each.array) is not np.ndarray for each in tensors):
+        return None
+    return _as_meta(args), {name: _as_meta(value) for name, value in kwargs.items()}
+
+
+def _as_meta(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        array = value._array
+        return wrap(backend_named("Meta").array_class(array.shape, array.dtype, array.strides))
+    return type(value)(map(_as_meta, value)) if type(value) in (list, tuple) else value
+
+
+def _check_rules(function: Callable, results: Iterable[Tensor], args: tuple, kwargs: dict) -> None:
+    """The results have the shapes and dtypes that `shape` and `promotion` in ops.yaml give, or the op's meta kernel."""
+    entry: OpEntry = function.op  # type: ignore[attr-defined]
+    state.thread.let_through = function
+    try:
+        expected = tensors_among((function(*args, **kwargs),))
+    except RuntimeError:
+        return  # it depends on the data
+    finally:
+        state.thread.let_through = None
+    for found, wanted in zip(results, expected):
+        if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
+            kernel = _name_of(kernel_table(entry.name)[np.ndarray])
+            rules = f"where ops.yaml gives {tuple(wanted.shape)} {wanted.dtype}"
+            _fail(entry, f"has a kernel, {kernel}, that returned", f"{tuple(found.shape)} {found.dtype} {rules}")
+
+
+def _name_of(kernel: Callable) -> str:
+    """Where the function is that `dispatch` in ops.yaml names: a factory may have made it."""
+    modules = [(name, vars(module)) for name, module in sorted(sys.modules.items()) if ".backends." in name]
+    named = (f"{module}.{name}" for module, names in modules for name, value in names.items() if value is kernel)
+    return next(named, f"{kernel.__module__}.{kernel.__qualname__}")
 
 
 def _shapes(tensors: Iterable[Tensor]) -> list[tuple]:

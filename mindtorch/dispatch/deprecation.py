@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 from mindtorch.dispatch.argument_errors import Signature, refusal
-from mindtorch.dispatch.arguments import as_given
+from mindtorch.dispatch.given import as_given, without_defaults
 from mindtorch.dispatch.methods import is_method_call
 from mindtorch.dispatch.old_forms import OldForm
 from mindtorch.dispatch.registry import OpEntry
@@ -92,8 +92,9 @@ def old_call(function: Callable, overloads: Iterable[Callable], args: tuple, kwa
     overriders = overriding_arguments((*args, *kwargs.values()))
     if any(not isinstance(value, Tensor) for value in overriders):
         return handle_torch_function(function, overriders, args, kwargs)
-    method = is_method_call(sys._getframe(1))
-    given, keywords = as_given(function, args, kwargs)
+    frame = sys._getframe(1)
+    method = is_method_call(frame)
+    given, keywords = without_defaults(function, args, kwargs)
     present: list[OpEntry] = [overload.op for overload in overloads]  # type: ignore[attr-defined]
     forms: tuple[OldCall, ...] = function.old_calls  # type: ignore[attr-defined]
     takes_numbers = any(entry.takes_numbers for entry in present)
@@ -105,7 +106,7 @@ def old_call(function: Callable, overloads: Iterable[Callable], args: tuple, kwa
                 return form.call(form.function, arguments)
     entries = present or [form.entry(method) for form in forms]
     is_torchs = any(not form.since for form in forms)
-    error = refusal(entries, given, keywords, method, has_hidden=is_torchs)
+    error = refusal(entries, *as_given(function, args, kwargs, frame), method, has_hidden=is_torchs)
     raise error or TypeError(f"{function.__name__}(): invalid arguments")
 
 

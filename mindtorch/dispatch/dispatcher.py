@@ -6,11 +6,12 @@ A generated function asks `intercepts` when anything in the process is switched 
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import FrameType
 from typing import Any
 
 from mindtorch import state
-from mindtorch.dispatch import anomaly, batching, debug, torch_dispatch, trace
+from mindtorch.dispatch import anomaly, autocast, batching, debug, torch_dispatch, trace
 from mindtorch.dispatch.captures import check_write
 from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
 from mindtorch.dispatch.methods import METHOD_PREFIX, not_implemented
@@ -33,14 +34,18 @@ def intercepts(function: Callable, *args: Any) -> bool:
 
 
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """Run a call through `__torch_function__`, recorder, trace, forward AD, inference mode and anomaly mode."""
+    """Run a call through `__torch_function__`, autocast, recorder, trace, forward AD, inference and anomaly mode."""
     if _thread.torch_function or _thread.function_modes:
         overriders = overriding_arguments((*args, *kwargs.values()))
         if overriders or _thread.function_modes:
             return handle_torch_function(_as_it_was_called(function, sys._getframe(1)), overriders, args, kwargs)
     run = _call_traced if trace.is_on() else _call_autograd
+    if _thread.profiler is not None:
+        run = partial(_thread.profiler.timed, run)
     recorder = _thread.recorder
     try:
+        if autocast.is_meant(function, kwargs):
+            return autocast.call_autocast(function.op.autocast, function, args, kwargs)  # type: ignore[attr-defined]
         return run(function, args, kwargs) if recorder is None else recorder.recorded(run, function, args, kwargs)
     except TypeError:
         if _is_operator(sys._getframe(1)):
@@ -72,10 +77,10 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
         return _let_through(function, args, kwargs)
     if _thread.own_tensors is not None and entry.is_inplace:
         check_write(entry, args[0])
-    if _thread.inference:
-        result = _call_in_inference(function, args, kwargs)
-    elif _thread.dual_level >= 0 and _thread.forward_grad_enabled and has_tangents((*args, *kwargs.values())):
+    if _thread.dual_level >= 0 and _thread.forward_grad_enabled and has_tangents((*args, *kwargs.values())):
         result = call_with_tangents(_call_autograd, function, args, kwargs)
+    elif _thread.inference:
+        result = _call_in_inference(function, args, kwargs)
     else:
         result = _let_through(function, args, kwargs)
     if state.anomaly_enabled:

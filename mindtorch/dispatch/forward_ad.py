@@ -78,7 +78,7 @@ def _check_supported(entry: OpEntry, kwargs: dict) -> None:
         raise NotImplementedError(
             f"Trying to use forward AD with {entry.base}_out that does not support it because it is an out= function"
         )
-    if entry.jvp is None and entry.differentiable:
+    if entry.jvp is None and entry.differentiable and not entry.composite:
         raise no_forward_rule(entry.base, " or submit a PR adding the implementation to derivatives.yaml")
 
 

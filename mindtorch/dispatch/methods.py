@@ -5,22 +5,58 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 METHOD_PREFIX = "Tensor."
-_DISPATCHER = f"{__name__.rpartition('.')[0]}.dispatcher"
+_DISPATCH = __name__.rpartition(".")[0]
 
 
 def is_method_call(frame: FrameType) -> bool:
     """Whether the generated function that runs in a frame was called as a method of a tensor."""
-    return _frame_of_call(frame).f_code.co_name.startswith(METHOD_PREFIX)
+    return frame_of_call(frame).f_code.co_name.startswith(METHOD_PREFIX)
 
 
-def _frame_of_call(frame: Any) -> FrameType:
-    """The frame of the call that the program made: if the dispatcher has called again, that before the dispatcher."""
-    caller = frame.f_back
-    if caller is None or caller.f_globals.get("__name__") != _DISPATCHER:
-        return frame
-    while (caller.f_globals.get("__name__"), caller.f_code.co_name) != (_DISPATCHER, "call"):
+def frame_of_call(frame: FrameType) -> FrameType:
+    """The frame of the function that the program called, of one that may have been called on its behalf.
+
+    In between are the overloads of an op, its `out=` variant and the dispatcher.
+    """
+    while _is_of_dispatch(frame) and frame.f_back is not None:
+        frame = frame.f_back
+    found, caller = frame, frame.f_back
+    while caller is not None and (_is_of_dispatch(caller) or _are_of_one_op(caller, frame)):
+        if not _is_of_dispatch(caller):
+            found = caller
         caller = caller.f_back
-    return caller.f_back
+    return found
+
+
+def _are_of_one_op(caller: FrameType, frame: FrameType) -> bool:
+    """Whether two generated functions run for the same op; all that an op has is in one module."""
+    return caller.f_globals is frame.f_globals and _base_of(caller) == _base_of(frame)
+
+
+def calling_frame(frame: FrameType) -> FrameType | None:
+    """The frame of the program that called: what `__torch_function__` may take over has a frame in between."""
+    caller = frame_of_call(frame).f_back
+    while caller is not None and caller.f_globals.get("__name__") == "mindtorch.overridable":
+        caller = caller.f_back
+    return caller
+
+
+def _is_of_dispatch(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").startswith(_DISPATCH)
+
+
+def function_in(frame: FrameType) -> Any:
+    """The generated function that runs in a frame: a method is the same code as the function."""
+    return frame.f_globals.get(frame.f_code.co_name.removeprefix(METHOD_PREFIX))
+
+
+def _base_of(frame: FrameType) -> str | None:
+    """The base name of the op of a generated function. Resolvers, which have no op of their own, are called by it."""
+    function = function_in(frame)
+    if function is None:
+        return None
+    entry = getattr(function, "op", None)
+    return getattr(function, "__name__", None) if entry is None else entry.base
 
 
 def not_implemented(function: Callable, *args: Any, **kwargs: Any) -> Any:

@@ -18,6 +18,7 @@ from mindtorch.dispatch.schema import Schema, parse_schema
 from mindtorch.kinds import KINDS
 from mindtorch.op_names import ATEN, base_of, namespace_of, qualified
 from mindtorch.promotion import common_dtype
+from mindtorch.quiet import quiet
 
 _NUMBER_CLASSES = (int, float, bool, complex)
 
@@ -77,8 +78,7 @@ class KernelTable(dict):
         if isinstance(number, bool):  # raises no dtype, and there are ops that refuse it
             return self[np.ndarray](np.asarray(number), *args, **kwargs)
         dtype = common_dtype(number, args[0] if array is None else array)
-        with np.errstate(over="ignore"):  # a number that is too large is infinite, without a warning
-            first = np.asarray(number).astype(dtype)
+        first = quiet(np.asarray(number).astype, dtype)  # a number that is too large is infinite, without a warning
         return self[np.ndarray](first, *args, **kwargs)
 
     def backends(self) -> list[str]:
@@ -100,6 +100,7 @@ class OpEntry:
         "takes_numbers",
         "python_names",
         "tags",
+        "autocast",
         "boxed",
     )
 
@@ -114,6 +115,7 @@ class OpEntry:
         takes_numbers: bool = False,
         python_names: Mapping[str, str] | None = None,
         tags: tuple[str, ...] = (),
+        autocast: str | None = None,
         boxed: bool = False,
     ) -> None:
         """`boxed`: the function binds its arguments to the schema itself (ops of `mindtorch.library`)."""
@@ -127,6 +129,7 @@ class OpEntry:
         self.takes_numbers = takes_numbers
         self.python_names = python_names
         self.tags = tags
+        self.autocast = autocast
         self.boxed = boxed
 
     def in_python(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:

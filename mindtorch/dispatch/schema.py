@@ -31,7 +31,11 @@ _SHOWN_TYPES = {
     "Dimname": "name",
 }
 _SHOWN_LISTS = {"Tensor": "tuple of Tensors", "SymInt": "tuple of ints", "int": "tuple of ints"}
-_SHOWN_DEFAULTS = {"contiguous_format": "torch.contiguous_format", "long": "torch.int64", "Mean": "1", "[]": "()"}
+_SHOWN_DEFAULTS = {"contiguous_format": "torch.contiguous_format", "Mean": "at::Reduction::Mean", "[]": "()"}
+_TO_C = str.maketrans("[]'", '{}"')
+
+# The options of factories, for which torch's Python functions have defaults of their own.
+_OPTIONS = {"dtype": "None", "layout": "None", "device": "None", "pin_memory": "False"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Argument:
     @property
     def element(self) -> str:
         """The type without `?`, list marks and alias annotations."""
-        return re.split(r"[\[?]", self.type)[0]
+        return self.type.partition("[")[0].partition("?")[0]
 
     @property
     def is_list(self) -> bool:
@@ -70,12 +74,13 @@ class Argument:
         return _SHOWN_TYPES.get(self.element, self.element)
 
     def __str__(self) -> str:
-        name = "self" if self.name == "input" and self.element != "Tensor" else self.name
         if self.default is None:
-            return f"{self.shown_type} {name}"
-        if self.name == "pin_memory":
-            return "bool pin_memory = False"
-        return f"{self.shown_type} {name} = {_SHOWN_DEFAULTS.get(self.default, self.default)}"
+            return f"{self.shown_type} {self.name}"
+        default = _SHOWN_DEFAULTS.get(self.default, self.default.translate(_TO_C))
+        return f"{self.shown_type} {self.name} = {default}"
+
+
+_REQUIRES_GRAD = Argument("bool", "requires_grad", "False", True, False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -131,19 +136,21 @@ class Schema:
         """The `out=` of the Python function, which stands for the out variant too."""
         return Argument("Tensor[]" if len(self.returns) > 1 else "Tensor", "out", "None", True, True)
 
-    def shown_arguments(self, takes_out: bool, takes_requires_grad: bool = False) -> list[str]:
-        """The arguments as torch's "expected one of" lists print them; torch shows `out=` with the functional form."""
-        shown = [str(argument) for argument in self.arguments if not argument.keyword_only]
-        keyword_only = [str(argument) for argument in self.arguments if argument.keyword_only]
+    def python_arguments(self, takes_out: bool, takes_requires_grad: bool = False) -> list[Argument]:
+        """The arguments of torch's Python function, in its order: `out=` and the options of factories come last."""
+        names = [argument.name for argument in self.arguments if argument.keyword_only]
+        options = [name for name in names if name in _OPTIONS and "pin_memory" in names]
+        arguments = [argument for argument in self.arguments if argument.name not in options]
         if takes_out:
-            names = [argument.name for argument in self.arguments if argument.keyword_only]
-            place = (
-                names.index("dtype") if "pin_memory" in names else len(names)
-            )  # in front of the options of factories
-            keyword_only.insert(place, str(self.out_argument))
+            arguments.append(self.out_argument)
+        arguments += [
+            replace(argument, default=_OPTIONS[argument.name])
+            for argument in self.arguments
+            if argument.name in options
+        ]
         if takes_requires_grad:
-            keyword_only.append("bool requires_grad = False")
-        return [*shown, "*", *keyword_only] if keyword_only else shown
+            arguments.append(_REQUIRES_GRAD)
+        return arguments
 
     def __str__(self) -> str:
         """As torch prints it: `Mean` is 1. What has its namespace already was printed when it was defined."""
