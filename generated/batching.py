@@ -61,6 +61,9 @@ KERNELS = {
     "round.decimals": rules.broadcast("round.decimals", "default"),
     "trunc": rules.broadcast("trunc", "default"),
     "frac": rules.broadcast("frac", "default"),
+    "hardshrink": rules.broadcast("hardshrink", "default"),
+    "hardshrink_backward": rules.broadcast("hardshrink_backward", "default"),
+    "_prelu_kernel": rules.broadcast("_prelu_kernel", "default"),
     "relu": rules.broadcast("relu", "default"),
     "threshold_backward": rules.broadcast("threshold_backward", "default"),
     "threshold": rules.broadcast("threshold", "default"),
@@ -140,7 +143,7 @@ KERNELS = {
     "lerp.Tensor": rules.broadcast("lerp.Tensor", "default"),
     "addcmul": rules.broadcast("addcmul", "default"),
     "addcdiv": rules.broadcast("addcdiv", "default"),
-    "nan_to_num": rules.broadcast("nan_to_num", "default"),
+    "nan_to_num": rules.broadcast("nan_to_num", "first"),
     # reduction
     "sum": rules.reduce("sum", "sum"),
     "sum.dim_IntList": rules.reduce("sum.dim_IntList", "sum"),
@@ -265,6 +268,11 @@ KERNELS = {
     "linalg_solve_triangular": rules.one_by_one("linalg_solve_triangular", "first"),
     "linalg_cholesky_ex": rules.one_by_one("linalg_cholesky_ex", "first"),
     "linalg_qr": rules.one_by_one("linalg_qr", "first"),
+    "geqrf": rules.one_by_one("geqrf", "first"),
+    "linalg_householder_product": rules.one_by_one("linalg_householder_product", "first"),
+    "ormqr": rules.one_by_one("ormqr", "first"),
+    "linalg_ldl_factor_ex": rules.one_by_one("linalg_ldl_factor_ex", "first"),
+    "linalg_ldl_solve": rules.one_by_one("linalg_ldl_solve", "first"),
     "_linalg_svd": rules.one_by_one("_linalg_svd", "first"),
     "_linalg_eigh": rules.one_by_one("_linalg_eigh", "first"),
     "linalg_eig": rules.one_by_one("linalg_eig", "first"),
@@ -294,6 +302,12 @@ KERNELS = {
     "embedding_renorm_": rules.one_by_one("embedding_renorm_", "first"),
     "native_dropout": rules.native_dropout("native_dropout", "first_mask"),
     "constant_pad_nd": rules.constant_pad("constant_pad_nd", "first"),
+    "_scaled_dot_product_flash_attention_for_cpu": rules.one_by_one(
+        "_scaled_dot_product_flash_attention_for_cpu", "first"
+    ),
+    "_scaled_dot_product_flash_attention_for_cpu_backward": rules.one_by_one(
+        "_scaled_dot_product_flash_attention_for_cpu_backward", "first"
+    ),
     "upsample_nearest1d": rules.resized("upsample_nearest1d", "first"),
     "upsample_nearest1d_backward": rules.resized_backward("upsample_nearest1d_backward", "first"),
     "upsample_nearest2d": rules.resized("upsample_nearest2d", "first"),
@@ -328,6 +342,10 @@ KERNELS = {
     "_adaptive_avg_pool3d_backward": rules.volumes("_adaptive_avg_pool3d_backward", "first"),
     "adaptive_max_pool2d": rules.adaptive_max_pool("adaptive_max_pool2d", "first_index"),
     "adaptive_max_pool2d_backward": rules.one_by_one("adaptive_max_pool2d_backward", "first"),
+    "fractional_max_pool2d": rules.one_by_one("fractional_max_pool2d", "first_index"),
+    "fractional_max_pool2d_backward": rules.one_by_one("fractional_max_pool2d_backward", "first"),
+    "fractional_max_pool3d": rules.one_by_one("fractional_max_pool3d", "first_index"),
+    "fractional_max_pool3d_backward": rules.one_by_one("fractional_max_pool3d_backward", "first"),
     "adaptive_max_pool3d": rules.adaptive_max_pool("adaptive_max_pool3d", "first_index"),
     "adaptive_max_pool3d_backward": rules.one_by_one("adaptive_max_pool3d_backward", "first"),
     "max_unpool2d": rules.max_unpool("max_unpool2d", "first"),
@@ -346,6 +364,10 @@ KERNELS = {
     "replication_pad2d_backward": rules.one_by_one("replication_pad2d_backward", "first"),
     "replication_pad3d": rules.padded("replication_pad3d", "first"),
     "replication_pad3d_backward": rules.one_by_one("replication_pad3d_backward", "first"),
+    "_thnn_fused_lstm_cell": rules.one_by_one("_thnn_fused_lstm_cell", "first"),
+    "_thnn_fused_lstm_cell_backward_impl": rules.one_by_one("_thnn_fused_lstm_cell_backward_impl", "first"),
+    "_thnn_fused_gru_cell": rules.one_by_one("_thnn_fused_gru_cell", "first"),
+    "_thnn_fused_gru_cell_backward": rules.one_by_one("_thnn_fused_gru_cell_backward", "first"),
     # loss
     "nll_loss_forward": rules.nll_loss("nll_loss_forward", "first"),
     "nll_loss_backward": rules.nll_loss_backward("nll_loss_backward", "first"),
@@ -429,4 +451,72 @@ KERNELS = {
     "special_spherical_bessel_j0": rules.broadcast("special_spherical_bessel_j0", "int_to_float"),
     "special_xlog1py": rules.broadcast("special_xlog1py", "int_to_float"),
     "special_zeta": rules.broadcast("special_zeta", "int_to_float"),
+    "special_chebyshev_polynomial_t": rules.broadcast("special_chebyshev_polynomial_t", "int_to_float"),
+    "special_chebyshev_polynomial_t.x_scalar": rules.broadcast(
+        "special_chebyshev_polynomial_t.x_scalar", "int_to_float"
+    ),
+    "special_chebyshev_polynomial_t.n_scalar": rules.broadcast(
+        "special_chebyshev_polynomial_t.n_scalar", "int_to_float"
+    ),
+    "special_chebyshev_polynomial_u": rules.broadcast("special_chebyshev_polynomial_u", "int_to_float"),
+    "special_chebyshev_polynomial_u.x_scalar": rules.broadcast(
+        "special_chebyshev_polynomial_u.x_scalar", "int_to_float"
+    ),
+    "special_chebyshev_polynomial_u.n_scalar": rules.broadcast(
+        "special_chebyshev_polynomial_u.n_scalar", "int_to_float"
+    ),
+    "special_chebyshev_polynomial_v": rules.broadcast("special_chebyshev_polynomial_v", "int_to_float"),
+    "special_chebyshev_polynomial_v.x_scalar": rules.broadcast(
+        "special_chebyshev_polynomial_v.x_scalar", "int_to_float"
+    ),
+    "special_chebyshev_polynomial_v.n_scalar": rules.broadcast(
+        "special_chebyshev_polynomial_v.n_scalar", "int_to_float"
+    ),
+    "special_chebyshev_polynomial_w": rules.broadcast("special_chebyshev_polynomial_w", "int_to_float"),
+    "special_chebyshev_polynomial_w.x_scalar": rules.broadcast(
+        "special_chebyshev_polynomial_w.x_scalar", "int_to_float"
+    ),
+    "special_chebyshev_polynomial_w.n_scalar": rules.broadcast(
+        "special_chebyshev_polynomial_w.n_scalar", "int_to_float"
+    ),
+    "special_hermite_polynomial_h": rules.broadcast("special_hermite_polynomial_h", "int_to_float"),
+    "special_hermite_polynomial_h.x_scalar": rules.broadcast("special_hermite_polynomial_h.x_scalar", "int_to_float"),
+    "special_hermite_polynomial_h.n_scalar": rules.broadcast("special_hermite_polynomial_h.n_scalar", "int_to_float"),
+    "special_hermite_polynomial_he": rules.broadcast("special_hermite_polynomial_he", "int_to_float"),
+    "special_hermite_polynomial_he.x_scalar": rules.broadcast("special_hermite_polynomial_he.x_scalar", "int_to_float"),
+    "special_hermite_polynomial_he.n_scalar": rules.broadcast("special_hermite_polynomial_he.n_scalar", "int_to_float"),
+    "special_laguerre_polynomial_l": rules.broadcast("special_laguerre_polynomial_l", "int_to_float"),
+    "special_laguerre_polynomial_l.x_scalar": rules.broadcast("special_laguerre_polynomial_l.x_scalar", "int_to_float"),
+    "special_laguerre_polynomial_l.n_scalar": rules.broadcast("special_laguerre_polynomial_l.n_scalar", "int_to_float"),
+    "special_legendre_polynomial_p": rules.broadcast("special_legendre_polynomial_p", "int_to_float"),
+    "special_legendre_polynomial_p.x_scalar": rules.broadcast("special_legendre_polynomial_p.x_scalar", "int_to_float"),
+    "special_legendre_polynomial_p.n_scalar": rules.broadcast("special_legendre_polynomial_p.n_scalar", "int_to_float"),
+    "special_shifted_chebyshev_polynomial_t": rules.broadcast("special_shifted_chebyshev_polynomial_t", "int_to_float"),
+    "special_shifted_chebyshev_polynomial_t.x_scalar": rules.broadcast(
+        "special_shifted_chebyshev_polynomial_t.x_scalar", "int_to_float"
+    ),
+    "special_shifted_chebyshev_polynomial_t.n_scalar": rules.broadcast(
+        "special_shifted_chebyshev_polynomial_t.n_scalar", "int_to_float"
+    ),
+    "special_shifted_chebyshev_polynomial_u": rules.broadcast("special_shifted_chebyshev_polynomial_u", "int_to_float"),
+    "special_shifted_chebyshev_polynomial_u.x_scalar": rules.broadcast(
+        "special_shifted_chebyshev_polynomial_u.x_scalar", "int_to_float"
+    ),
+    "special_shifted_chebyshev_polynomial_u.n_scalar": rules.broadcast(
+        "special_shifted_chebyshev_polynomial_u.n_scalar", "int_to_float"
+    ),
+    "special_shifted_chebyshev_polynomial_v": rules.broadcast("special_shifted_chebyshev_polynomial_v", "int_to_float"),
+    "special_shifted_chebyshev_polynomial_v.x_scalar": rules.broadcast(
+        "special_shifted_chebyshev_polynomial_v.x_scalar", "int_to_float"
+    ),
+    "special_shifted_chebyshev_polynomial_v.n_scalar": rules.broadcast(
+        "special_shifted_chebyshev_polynomial_v.n_scalar", "int_to_float"
+    ),
+    "special_shifted_chebyshev_polynomial_w": rules.broadcast("special_shifted_chebyshev_polynomial_w", "int_to_float"),
+    "special_shifted_chebyshev_polynomial_w.x_scalar": rules.broadcast(
+        "special_shifted_chebyshev_polynomial_w.x_scalar", "int_to_float"
+    ),
+    "special_shifted_chebyshev_polynomial_w.n_scalar": rules.broadcast(
+        "special_shifted_chebyshev_polynomial_w.n_scalar", "int_to_float"
+    ),
 }

@@ -108,6 +108,10 @@ __all__ = [
     "trunc_",
     "frac",
     "frac_",
+    "hardshrink",
+    "hardshrink_backward",
+    "_prelu_kernel",
+    "prelu",
     "relu",
     "relu_",
     "threshold_backward",
@@ -322,6 +326,9 @@ __all__ = [
     "narrow",
     "split",
     "split_with_sizes",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "unsafe_chunk",
     "chunk",
     "unbind",
     "diagonal",
@@ -463,6 +470,7 @@ __all__ = [
     "slogdet",
     "logdet",
     "_linalg_solve_ex",
+    "_lu_with_info",
     "lu_unpack",
     "lu_solve",
     "triangular_solve",
@@ -470,10 +478,15 @@ __all__ = [
     "cholesky_solve",
     "cholesky_inverse",
     "qr",
+    "geqrf",
+    "orgqr",
+    "ormqr",
     "_linalg_svd",
     "svd",
     "_linalg_eigh",
     "matrix_exp",
+    "nuclear_norm",
+    "frobenius_norm",
     "pinverse",
     "chain_matmul",
     "cross",
@@ -513,6 +526,8 @@ __all__ = [
     "dropout_",
     "native_dropout",
     "constant_pad_nd",
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_flash_attention_for_cpu_backward",
     "max_pool3d",
     "max_pool1d",
     "max_pool1d_with_indices",
@@ -521,6 +536,7 @@ __all__ = [
     "_adaptive_avg_pool3d",
     "_adaptive_avg_pool3d_backward",
     "adaptive_max_pool1d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose3d",
     "pixel_shuffle",
@@ -545,6 +561,10 @@ __all__ = [
     "gru",
     "rnn_tanh",
     "rnn_relu",
+    "_thnn_fused_lstm_cell",
+    "_thnn_fused_lstm_cell_backward_impl",
+    "_thnn_fused_gru_cell",
+    "_thnn_fused_gru_cell_backward",
     "lstm_cell",
     "gru_cell",
     "rnn_tanh_cell",
@@ -802,6 +822,10 @@ def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def trunc_(input: Tensor) -> Tensor: ...
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def frac_(input: Tensor) -> Tensor: ...
+def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor: ...
+def hardshrink_backward(grad_out: Tensor, input: Tensor, lambd: Number, *, out: Tensor | None = None) -> Tensor: ...
+def _prelu_kernel(input: Tensor, weight: Tensor) -> Tensor: ...
+def prelu(input: Tensor, weight: Tensor) -> Tensor: ...
 def relu(input: Tensor) -> Tensor: ...
 def relu_(input: Tensor) -> Tensor: ...
 def threshold_backward(
@@ -1616,6 +1640,9 @@ def split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]: .
 @overload
 def split(input: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]: ...
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]: ...
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]: ...
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]: ...
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]: ...
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]: ...
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]: ...
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor: ...
@@ -1980,6 +2007,7 @@ def logdet(input: Tensor) -> Tensor: ...
 def _linalg_solve_ex(
     A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: tuple[Tensor, ...] | None = None
 ) -> return_types._linalg_solve_ex: ...
+def _lu_with_info(input: Tensor, pivot: bool = True, check_errors: bool = True) -> return_types._lu_with_info: ...
 def lu_unpack(
     LU_data: Tensor,
     LU_pivots: Tensor,
@@ -2002,6 +2030,17 @@ def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor: ...
 def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor: ...
 def qr(input: Tensor, some: bool = True, *, out: tuple[Tensor, ...] | None = None) -> return_types.qr: ...
+def geqrf(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.geqrf: ...
+def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def ormqr(
+    input: Tensor,
+    input2: Tensor,
+    input3: Tensor,
+    left: bool = True,
+    transpose: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def _linalg_svd(
     A: Tensor,
     full_matrices: bool = False,
@@ -2017,6 +2056,15 @@ def _linalg_eigh(
     A: Tensor, UPLO: str = "L", compute_v: bool = True, *, out: tuple[Tensor, ...] | None = None
 ) -> return_types._linalg_eigh: ...
 def matrix_exp(input: Tensor) -> Tensor: ...
+@overload
+def nuclear_norm(input: Tensor, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def nuclear_norm(
+    input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor: ...
+def frobenius_norm(
+    input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor: ...
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor: ...
 def chain_matmul(matrices: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
 def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor: ...
@@ -2282,6 +2330,29 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]: ...
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor: ...
+def _scaled_dot_product_flash_attention_for_cpu(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> return_types._scaled_dot_product_flash_attention_for_cpu: ...
+def _scaled_dot_product_flash_attention_for_cpu_backward(
+    grad_out: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    out: Tensor,
+    logsumexp: Tensor,
+    dropout_p: float,
+    is_causal: bool,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> return_types._scaled_dot_product_flash_attention_for_cpu_backward: ...
 def max_pool3d(
     input: Tensor,
     kernel_size: int | Sequence[int],
@@ -2327,6 +2398,7 @@ def _adaptive_avg_pool3d_backward(grad_output: Tensor, input: Tensor) -> Tensor:
 def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tuple[Tensor, Tensor]: ...
 @overload
 def adaptive_max_pool1d(input: Tensor, *output_size: int) -> tuple[Tensor, Tensor]: ...
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor: ...
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -2515,6 +2587,26 @@ def rnn_relu(
     train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, Tensor]: ...
+def _thnn_fused_lstm_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    cx: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def _thnn_fused_lstm_cell_backward_impl(
+    grad_hy: Tensor | None, grad_cy: Tensor | None, cx: Tensor, cy: Tensor, workspace: Tensor, has_bias: bool
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def _thnn_fused_gru_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    hx: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def _thnn_fused_gru_cell_backward(
+    grad_hy: Tensor, workspace: Tensor, has_bias: bool
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]: ...
 def lstm_cell(
     input: Tensor,
     hx: Sequence[Tensor],

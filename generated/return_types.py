@@ -201,6 +201,16 @@ class linalg_lu_factor_ex(NamedResult):
     info: Tensor
 
 
+class _lu_with_info(NamedResult):
+    """_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)"""
+
+    __slots__ = ()
+
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
 class linalg_lu_factor(NamedResult):
     """linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)"""
 
@@ -264,6 +274,34 @@ class qr(NamedResult):
 
     Q: Tensor
     R: Tensor
+
+
+class geqrf(NamedResult):
+    """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
+
+    __slots__ = ()
+
+    a: Tensor
+    tau: Tensor
+
+
+class linalg_ldl_factor_ex(NamedResult):
+    """linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)"""
+
+    __slots__ = ()
+
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
+class linalg_ldl_factor(NamedResult):
+    """linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)"""
+
+    __slots__ = ()
+
+    LD: Tensor
+    pivots: Tensor
 
 
 class _linalg_svd(NamedResult):
@@ -332,6 +370,25 @@ class linalg_lstsq(NamedResult):
     residuals: Tensor
     rank: Tensor
     singular_values: Tensor
+
+
+class _scaled_dot_product_flash_attention_for_cpu(NamedResult):
+    """_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"""
+
+    __slots__ = ()
+
+    output: Tensor
+    logsumexp: Tensor
+
+
+class _scaled_dot_product_flash_attention_for_cpu_backward(NamedResult):
+    """_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"""
+
+    __slots__ = ()
+
+    grad_query: Tensor
+    grad_key: Tensor
+    grad_value: Tensor
 
 
 class nll_loss_forward(NamedResult):

@@ -7,6 +7,7 @@ from mindtorch._generated.ops import (
     fft as fft_ops,
     indexing as indexing_ops,
     linalg as linalg_ops,
+    nn as nn_ops,
     pointwise as pointwise_ops,
     random as random_ops,
     reduction as reduction_ops,
@@ -133,6 +134,8 @@ class PointwiseMethods:
     trunc_ = as_method(pointwise_ops.trunc_)
     frac = as_method(pointwise_ops.frac)
     frac_ = as_method(pointwise_ops.frac_)
+    hardshrink = as_method(pointwise_ops.hardshrink)
+    prelu = as_method(pointwise_ops.prelu)
     relu = as_method(pointwise_ops.relu)
     relu_ = as_method(pointwise_ops.relu_)
     threshold_ = as_method(pointwise_ops.threshold_)
@@ -369,6 +372,9 @@ class ViewMethods:
     narrow = as_method(view_ops.narrow)
     split = as_method(view_ops.split)
     split_with_sizes = as_method(view_ops.split_with_sizes)
+    unsafe_split = as_method(view_ops.unsafe_split)
+    unsafe_split_with_sizes = as_method(view_ops.unsafe_split_with_sizes)
+    unsafe_chunk = as_method(view_ops.unsafe_chunk)
     chunk = as_method(view_ops.chunk)
     unbind = as_method(view_ops.unbind)
     diagonal = as_method(view_ops.diagonal)
@@ -485,10 +491,20 @@ class LinalgMethods:
     cholesky_solve = as_method(linalg_ops.cholesky_solve)
     cholesky_inverse = as_method(linalg_ops.cholesky_inverse)
     qr = as_method(linalg_ops.qr)
+    geqrf = as_method(linalg_ops.geqrf)
+    orgqr = as_method(linalg_ops.orgqr)
+    ormqr = as_method(linalg_ops.ormqr)
     svd = as_method(linalg_ops.svd)
     matrix_exp = as_method(linalg_ops.matrix_exp)
     pinverse = as_method(linalg_ops.pinverse)
     cross = as_method(linalg_ops.cross)
+
+
+@extend_tensor
+class NnMethods:
+    """Methods and operators of the nn ops."""
+
+    conv_tbc = as_method(nn_ops.conv_tbc)
 
 
 @extend_tensor

@@ -7,3 +7,11 @@ DisableTorchFunctionSubclass = torch_function.without_torch_function
 _DisableTorchDispatch = torch_dispatch.without_torch_dispatch
 _disabled_torch_dispatch_impl = torch_dispatch.disabled_torch_dispatch
 _disabled_torch_function_impl = torch_function.disabled_torch_function
+
+
+def _get_tracing_state() -> None:
+    """Nothing is traced."""
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nothing is logged."""

@@ -135,13 +135,11 @@ from mindtorch.numerics import get_num_interop_threads as get_num_interop_thread
 from mindtorch.numerics import (
     is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
 )
-from mindtorch.numerics import is_warn_always_enabled as is_warn_always_enabled
 from mindtorch.numerics import set_default_tensor_type as set_default_tensor_type
 from mindtorch.numerics import set_deterministic_debug_mode as set_deterministic_debug_mode
 from mindtorch.numerics import set_float32_matmul_precision as set_float32_matmul_precision
 from mindtorch.numerics import set_flush_denormal as set_flush_denormal
 from mindtorch.numerics import set_num_interop_threads as set_num_interop_threads
-from mindtorch.numerics import set_warn_always as set_warn_always
 from mindtorch.numerics import use_deterministic_algorithms as use_deterministic_algorithms
 from mindtorch.printing import get_printoptions as get_printoptions
 from mindtorch.printing import printoptions as printoptions
@@ -149,6 +147,12 @@ from mindtorch.printing import set_printoptions as set_printoptions
 from mindtorch.promotion import can_cast as can_cast
 from mindtorch.promotion import promote_types as promote_types
 from mindtorch.promotion import result_type as result_type
+from mindtorch.removed import eig as eig
+from mindtorch.removed import lstsq as lstsq
+from mindtorch.removed import lu as lu
+from mindtorch.removed import matrix_rank as matrix_rank
+from mindtorch.removed import solve as solve
+from mindtorch.removed import symeig as symeig
 from mindtorch.searching import nonzero as nonzero
 from mindtorch.searching import unique as unique
 from mindtorch.searching import unique_consecutive as unique_consecutive
@@ -174,6 +178,8 @@ from mindtorch.typed_storage import IntStorage as IntStorage
 from mindtorch.typed_storage import LongStorage as LongStorage
 from mindtorch.typed_storage import ShortStorage as ShortStorage
 from mindtorch.typed_storage import TypedStorage as TypedStorage
+from mindtorch.warning import is_warn_always_enabled as is_warn_always_enabled
+from mindtorch.warning import set_warn_always as set_warn_always
 
 __version__ = "0.1.0"
 
@@ -182,9 +188,10 @@ newaxis = None
 # Areas that load when they are first asked for.
 _LAZY_MODULES = frozenset(
     (
-        "_C", "accelerator", "amp", "compiler", "cuda", "distributed", "distributions", "fft", "func", "jit", "library",
-        "linalg", "mps", "multiprocessing", "nn", "npu", "optim", "overrides", "program", "random", "serialization",
-        "signal", "sparse", "special", "testing", "types", "utils", "version", "xpu",
+        "_C", "__config__", "_dynamo", "_inductor", "accelerator", "amp", "compiler", "cpu", "cuda", "distributed",
+        "distributions", "fft", "func", "hub", "jit", "library", "linalg", "mps", "multiprocessing", "nn", "npu",
+        "optim", "overrides", "profiler", "program", "random", "serialization", "signal", "sparse", "special",
+        "testing", "types", "utils", "version", "xpu",
     )
 )  # fmt: skip
 
@@ -192,14 +199,24 @@ _LAZY_MODULES = frozenset(
 _FROM_FUNCTIONAL = frozenset(
     (
         "adaptive_avg_pool1d", "avg_pool1d", "celu", "celu_", "cosine_embedding_loss", "cosine_similarity",
-        "group_norm", "hardshrink", "margin_ranking_loss", "max_pool1d", "pairwise_distance", "prelu", "rms_norm",
+        "group_norm", "margin_ranking_loss", "max_pool1d", "pairwise_distance", "rms_norm",
         "selu", "selu_", "threshold", "triplet_margin_loss",
     )
 )  # fmt: skip
 
 
 # The same for names of other areas.
-_FROM_AREAS = {"GradScaler": "amp", "autocast": "amp", "compile": "compiler", "vmap": "func"}
+_AUTOCAST = (
+    "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
+    "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled",
+    "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
+    "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
+)  # fmt: skip
+_FROM_AREAS = {
+    "GradScaler": "amp", "autocast": "amp", "compile": "compiler", "dsmm": "sparse", "get_device_module": "accelerator",
+    "spmm": "sparse", "vmap": "func",
+    **dict.fromkeys(_AUTOCAST, "amp.settings"),
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

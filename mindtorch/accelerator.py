@@ -1,6 +1,10 @@
 """There is no accelerator here; programs that ask get told so."""
 
+from types import ModuleType
 from typing import Any, NoReturn
+
+from mindtorch import cpu, cuda
+from mindtorch.device import device as Device
 
 
 def is_available() -> bool:
@@ -20,3 +24,12 @@ def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
 
 
 current_device_index = set_device_index = synchronize = current_stream = _refuse
+
+
+def get_device_module(device: Any = None) -> ModuleType:
+    """The module of a type of device: that of the CPU, if none is given."""
+    kind = Device("cpu" if device is None else device).type
+    modules = {"cpu": cpu, "cuda": cuda}
+    if kind not in modules:
+        raise RuntimeError(f"Invalid device module 'torch.{kind}' for device type '{kind}'")
+    return modules[kind]

@@ -7,6 +7,7 @@ from mindtorch import iterator
 from mindtorch.dispatch import ops
 from mindtorch.size import Size
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn_once
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
@@ -21,10 +22,12 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(iterator.broadcast_shapes(*[(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]))
 
 
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Grids of coordinates, one per given 1-d tensor."""
     given = _unpacked(tensors)
-    _check_axes(given, indexing)
+    _check_axes(given, "ij" if indexing is None else indexing)
+    if indexing is None:
+        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     given = [tensor.reshape(-1) for tensor in given]
     swap = indexing == "xy" and len(given) >= 2
     if swap:
@@ -84,7 +87,7 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     for tensor in given:
         if tensor.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
-    return given[0] if len(given) == 1 else ops.stack([grid.flatten() for grid in meshgrid(given)], 1)
+    return given[0] if len(given) == 1 else ops.stack([grid.flatten() for grid in meshgrid(given, indexing="ij")], 1)
 
 
 def block_diag(*tensors: Any) -> Tensor:

@@ -10,9 +10,9 @@ from mindtorch.device import as_device, device
 from mindtorch.dispatch import operators, torch_dispatch
 from mindtorch.dispatch.argument_types import PYTHON_TYPES
 from mindtorch.dtype import dtype, get_default_dtype, int64
-from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable, warn_once
+from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable
 from mindtorch.tensor import Tensor, extend_tensor, wrap
-from mindtorch.warning import warn
+from mindtorch.warning import warn, warn_once
 
 _thread = state.thread
 

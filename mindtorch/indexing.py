@@ -19,7 +19,13 @@ from mindtorch.iterator import check_distinct
 from mindtorch.nested_data import read
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap
+from mindtorch.warning import warn
 
+_NO_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
+    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
+    "which will result either in an error or a different result"
+)
 # A sequence at least this long is always a list of indices, not a subscript that was written as a list.
 _LONG_SEQUENCE = 32
 _NUMBERS = (int, float, complex, bool)
@@ -155,6 +161,7 @@ def _as_parts(index: Any) -> tuple[Any, ...]:
     """The parts of a subscript that is no tuple: a short sequence of more than plain numbers is one after all."""
     if isinstance(index, Sequence) and not isinstance(index, str) and len(index) < _LONG_SEQUENCE:
         if any(item is None or item is Ellipsis or isinstance(item, (slice, Tensor, Sequence)) for item in index):
+            warn(_NO_TUPLE)
             return tuple(index)
     return (index,)
 

@@ -1,6 +1,5 @@
 """Tensors from and to NumPy, buffers and DLPack, sharing memory wherever both sides can."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,9 @@ from mindtorch.dtype import from_numpy_dtype
 from mindtorch.mapping import root_of_file
 from mindtorch.roots import with_own_storage
 from mindtorch.tensor import Tensor, autograd_meta, wrap
-from mindtorch.warning import warn
+from mindtorch.warning import warn_once
 
 DLPACK_CPU = 1  # kDLCPU in the DLPack standard
-
-
-@cache
-def warn_once(message: str) -> None:
-    """A warning that is given once per program, as torch does."""
-    warn(message, UserWarning)
 
 
 def fresh(array: np.ndarray) -> Tensor:

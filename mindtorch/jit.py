@@ -1,10 +1,14 @@
 """The names of `torch.jit`. There is no compiler: what would be compiled runs as the Python that it is."""
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
+
+from mindtorch.nn.modules.module import Module
 
 __all__ = [
-    "Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script", "script_if_tracing", "unused"
+    "Attribute", "Final", "RecursiveScriptModule", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion",
+    "export", "fork", "freeze", "ignore", "is_scripting", "is_tracing", "load", "optimize_for_inference", "save",
+    "script", "script_if_tracing", "script_method", "set_fusion_strategy", "trace", "unused", "wait",
 ]  # fmt: skip
 
 Program = TypeVar("Program")
@@ -44,6 +48,87 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
 def annotate(the_type: Any, the_value: Program) -> Program:
     """The value itself."""
     return the_value
+
+
+def trace(func: Program, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Program:
+    """The function or module itself, which is called once, as torch does. Branches stay branches."""
+    if example_inputs is not None:
+        func(*example_inputs) if isinstance(example_inputs, tuple) else func(example_inputs)  # type: ignore[operator]
+    return func
+
+
+def freeze(mod: Program, *args: Any, **kwargs: Any) -> Program:
+    """The module itself."""
+    return mod
+
+
+optimize_for_inference = freeze
+
+
+def script_method(fn: Program) -> Program:
+    """The method itself."""
+    return fn
+
+
+def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    raise NotImplementedError(
+        "there is no TorchScript here: save a model with torch.save(model.state_dict(), file), and load it with "
+        "model.load_state_dict(torch.load(file))"
+    )
+
+
+save = load = _refuse
+
+
+class ScriptModule(Module):
+    """A module like any other, for programs that derive theirs from it; `script` and `trace` do not make any."""
+
+
+class ScriptFunction:
+    """Nothing is one."""
+
+
+RecursiveScriptModule = ScriptModule
+
+
+class Attribute(NamedTuple):
+    """A value and its type, for `ScriptModule`; the value is all that counts."""
+
+    value: Any
+    type: Any
+
+
+class Task:
+    """A call that is made at once, in the place of one that is made beside others."""
+
+    def __init__(self, result: Any) -> None:
+        self._result = result
+
+    def wait(self) -> Any:
+        """What the call returned."""
+        return self._result
+
+
+def fork(func: Callable, *args: Any, **kwargs: Any) -> Task:
+    """Make a call."""
+    return Task(func(*args, **kwargs))
+
+
+def wait(future: Task) -> Any:
+    """What the call of a `fork` returned."""
+    return future.wait()
+
+
+# -------------------- settings --------------------
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Nothing to enable."""
+
+
+def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Nothing is fused; returns what would be the strategy before."""
+    return []
 
 
 def is_scripting() -> bool:

@@ -12,19 +12,24 @@ from mindtorch.mapping import Mapping, mapping_of, root_in
 from mindtorch.storage import UntypedStorage, storage_of
 from mindtorch.tensor import Tensor
 
+_strategy = "file_descriptor"
+
 
 def get_all_sharing_strategies() -> set[str]:
-    return {"file_descriptor"}
+    return {"file_descriptor", "file_system"}
 
 
 def get_sharing_strategy() -> str:
-    return "file_descriptor"
+    return _strategy
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
+    """Note how memory is to be shared; it is by descriptors of files, whatever is asked for."""
+    global _strategy
     known = get_all_sharing_strategies()
     if new_strategy not in known:
         raise AssertionError(f"invalid sharing strategy '{new_strategy}', expected one of {known}")
+    _strategy = new_strategy
 
 
 # The shared memory that this process was sent and uses, by file: a storage that is sent twice is one storage here.

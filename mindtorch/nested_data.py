@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from mindtorch import state
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import from_numpy_dtype, int64
-from mindtorch.interop import warn_once
 from mindtorch.promotion import promote
+from mindtorch.quiet import quiet
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn_once
 
 MOST_DIMENSIONS = 128
 REAL_KINDS = frozenset((float, int, bool))

@@ -7,14 +7,13 @@ from typing import Any
 
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import set_default_dtype
-from mindtorch.warning import warn
+from mindtorch.warning import warn, warn_once
 
 _MODES = ("default", "warn", "error")
 _PRECISIONS = ("highest", "high", "medium")
 
 _deterministic_mode = 0
 _precision = "highest"
-_always_warn = False
 _interop_threads = 1
 
 
@@ -75,7 +74,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 def set_default_tensor_type(t: Any) -> None:
     """The old way to set the default dtype: by a legacy type such as `DoubleTensor` or its name."""
-    warn(
+    warn_once(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
     )
@@ -91,16 +90,6 @@ def set_default_tensor_type(t: Any) -> None:
 def set_flush_denormal(mode: bool) -> bool:
     """Whether tiny numbers become 0: NumPy cannot do that."""
     return False
-
-
-def set_warn_always(b: bool) -> None:
-    """Whether warnings that come once come every time; here they come as Python's filters say."""
-    global _always_warn
-    _always_warn = b
-
-
-def is_warn_always_enabled() -> bool:
-    return _always_warn
 
 
 def get_num_interop_threads() -> int:

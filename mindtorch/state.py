@@ -1,8 +1,8 @@
 """What is switched on: per thread (`thread`) and in the process (`interceptors`, the default dtype).
 
 Every generated function reads `state.interceptors` first. It counts whatever needs to look at calls (dispatch trace,
-recorded programs, modes, `__torch_function__` classes, forward-AD levels, anomaly mode, saved-tensor hooks, inference
-mode); in an ordinary program it is 0 and the calls go straight through.
+recorded programs, profiler, autocast, modes, `__torch_function__` classes, forward-AD levels, anomaly mode,
+saved-tensor hooks, inference mode); in an ordinary program it is 0 and the calls go straight through.
 """
 
 import threading
@@ -51,6 +51,8 @@ class ThreadState(threading.local):
     switches: Any = None  # `_Switches`, to be counted out when the thread ends; False for the main one
     grad_layout_enforced = True  # see Note [Gradient layout contract] in mindtorch.autograd.accumulate_grad
     view_replay = False  # whether views of rewritten bases are always taken again by their functions
+    autocast: Any = None  # the lower precision that calls are cast to; see mindtorch.dispatch.autocast
+    profiler: Any = None  # what takes the times of calls; see mindtorch.profiler
     recorder: Any = None  # what writes the calls down; see mindtorch.program
     let_through: Any = None  # the function whose next call the dispatcher makes itself
 

@@ -1,7 +1,6 @@
 """Storages that count elements of a dtype. torch keeps them for old programs, with a warning."""
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,14 @@ from mindtorch.dtype import bfloat16, complex64, complex128, float16, float32, f
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.storage import UntypedStorage
-from mindtorch.warning import warn
+from mindtorch.warning import warn_once
 
 
-@cache
-def warn_removal() -> None:
-    """Once in a program, as in torch."""
-    warn(
+def _warn_removal() -> None:
+    warn_once(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
-        "use tensor.untyped_storage() instead of tensor.storage()",
-        UserWarning,
+        "use tensor.untyped_storage() instead of tensor.storage()"
     )
 
 
@@ -33,7 +29,7 @@ class TypedStorage:
     is_cuda = is_hpu = is_sparse = False
 
     def __init__(self, *args: Any, device: Any = None, dtype: Any = None, wrap_storage: Any = None) -> None:
-        warn_removal()
+        _warn_removal()
         if wrap_storage is not None and dtype is None:
             raise _bad_call(_TYPED_CALLS, "Argument 'dtype' must be specified")
         self._fill(args, dtype or state.default_dtype, device, wrap_storage, _TYPED_CALLS)
@@ -293,7 +289,7 @@ class LegacyStorage(type):
     dtype: Dtype
 
     def __call__(cls, *args: Any, wrap_storage: Any = None) -> TypedStorage:
-        warn_removal()
+        _warn_removal()
         storage = TypedStorage.__new__(TypedStorage)
         storage._fill(args, cls.dtype, None, wrap_storage, f"{cls!r}{_LEGACY_CALLS}")
         return storage

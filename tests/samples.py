@@ -363,6 +363,36 @@ def above_one_number(make):
         yield call(replace(tensor, differentiable=False), number)
 
 
+def _degrees(make):
+    """On both sides of those from which on there is a closed form, whose float32 values are right to a few digits."""
+    return [-1, 0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 12] if make.dtype == "float64" else [-1, 0, 1, 2, 3]
+
+
+@samples
+def polynomial(make):
+    """Both ends of the intervals, what is inside, and what is beyond."""
+    degrees = np.array(_degrees(make))
+    places = np.array([-1.25, -1, -0.75, -0.125, 0, 0.25, 0.625, 1, 1.125])
+    yield call(make.fixed(places), make.fixed(degrees[:, None], "int64"))
+    yield call(make.fixed(places[:, None]), make.fixed(degrees))
+    for x, n in every_pair(make, low=-1, high=1):
+        yield call(x, replace(n, data=np.round(np.abs(n.data) * 3)))
+
+
+@samples
+def polynomial_of_number(make):
+    for number in (0, 1, -1, 0.375, 2):
+        yield call(number, make.fixed(_degrees(make)))
+        yield call(number, make(low=0, high=3))
+
+
+@samples
+def polynomial_of_degree(make):
+    for degree in (*_degrees(make), 2.5):
+        yield call(make(2, 3, low=-1, high=1), degree)
+        yield call(make(low=-1, high=1), degree)
+
+
 @samples
 def mvlgamma(make):
     for p in (1, 2, 3):
@@ -1422,6 +1452,89 @@ def factored_by_rows(make):
 
 
 @samples
+def nuclear_norm(make):
+    yield call(make(3, 4))
+    yield call(make(2, 3, 2), True)
+
+
+@samples
+def nuclear_norm_dim(make):
+    yield call(make(3, 4), [0, 1])
+    yield call(make(2, 3, 4), [2, 0], True)
+    yield call(make(2, 3, 4), [1, -1])
+
+
+@samples
+def frobenius_norm(make):
+    for dims in ([0, 1], [-1], [1, 2], []):
+        yield call(make(2, 3, 4), dims)
+        yield call(make(2, 3, 4), dims, True)
+
+
+@samples
+def prelu(make):
+    for shape in ((4,), (2, 3), (2, 3, 4), (2, 3, 2, 2), (0, 3)):
+        yield call(make(*shape), make(1))
+        yield call(make(*shape), make())
+        yield call(make(*shape), make(shape[1] if len(shape) > 1 else 1))
+    yield call(make(4, 3, layout="transposed"), make(3))
+    yield call(make(), make(1))
+    yield refused("Mismatch of parameter numbers", make(2, 3), make(2))
+
+
+@samples
+def tall_or_wide(make):
+    """PyTorch has no derivative of their factors, either."""
+    for shape in ((3, 3), (4, 2), (2, 2, 3), (0, 2), (2, 3, 0)):
+        yield call(make(*shape, differentiable=False))
+    yield call(make(4, 3, layout="transposed", differentiable=False))
+
+
+@samples
+def householder_product(make):
+    """Any factors will do: the reflections need not be unitary."""
+    for shape, count in (((3, 3), 3), ((4, 2), 2), ((4, 3), 1), ((2, 4, 2), 2), ((3, 0), 0)):
+        yield call(make(*shape, low=-1, high=1), make(*shape[:-2], count, low=-1, high=1))
+    yield call(make(4, 2, low=-1, high=1, layout="transposed"), make(2, low=-1, high=1))
+
+
+@samples
+def ormqr(make):
+    for shape in ((3, 3), (4, 2), (2, 3, 2)):
+        *batch, rows, columns = shape
+        for left in (True, False):
+            other = make(*batch, *((rows, 2) if left else (2, rows)), low=-1, high=1)
+            for transpose in (True, False):
+                factors = make(*shape, low=-1, high=1), make(*batch, columns, low=-1, high=1)
+                yield call(*factors, other, left, transpose)
+
+
+@samples
+def indefinite(make):
+    """Symmetric and Hermitian matrices; zeros on the diagonal ask for blocks of two rows."""
+    for shape in ((3, 3), (2, 5, 5), (0, 0)):
+        values = make.values(shape, make.dtype, -2, 2)
+        lower = np.tril(values, -1) + np.eye(shape[-1]) * np.diagonal(values.real, 0, -2, -1)[..., None]
+        yield call(matrices(make, lower))
+        yield call(matrices(make, np.tril(values, -1)), hermitian=True)
+        yield call(matrices(make, lower, "transposed" if len(shape) == 2 else "plain"), hermitian=True)
+
+
+@samples
+def ldl_system(make):
+    """Factors with blocks of one row and of two."""
+    for pivots in ([1, 2, 3], [3, 3, 3], [-2, -2, 3], [1, -3, -3], [-3, -3, 3]):
+        factors = np.tril(well_conditioned(make, 3, 3))
+        exchanged = TensorSpec(np.array(pivots), "int32", differentiable=False)
+        yield call(matrices(make, factors), exchanged, make(3, 2))
+        with_real_diagonal = np.tril(factors, -1) + np.diag(np.diagonal(factors).real)
+        yield call(matrices(make, with_real_diagonal), exchanged, make(3, 2), hermitian=True)
+    yield call(matrices(make, well_conditioned(make, 3, 3)), exchanged, make(2, 3, 1))
+    many = TensorSpec(np.array([[1, 2], [-2, -2]]), "int32", differentiable=False)
+    yield call(matrices(make, well_conditioned(make, 2, 2, 2)), many, make(2, 3))
+
+
+@samples
 def exponents(make):
     """PyTorch has only nan for 16-bit floats."""
     yield from invertible(make) if make.dtype not in ("float16", "bfloat16") else ()
@@ -1674,6 +1787,27 @@ def attention(make):
     yield call(q, k, v)
     yield call(make(1, 2, 3, 4), make(1, 2, 3, 4), make(1, 2, 3, 4), is_causal=True)
     yield call(q, k, v, attn_mask=make(3, 5))
+    wide = make(2, 2, 3, 4), make(2, 2, 5, 4), make(2, 2, 5, 4)
+    yield call(*wide)
+    yield call(*wide, is_causal=True, scale=0.7)
+    yield call(*wide, attn_mask=make(2, 1, 3, 5, differentiable=False))
+    yield call(make(2, 4, 3, 4), make(2, 2, 5, 4), make(2, 2, 5, 4), enable_gqa=True)
+
+
+@samples
+def flash_attention(make):
+    q, k, v = make(2, 2, 3, 4), make(2, 2, 5, 4), make(2, 2, 5, 4)
+    yield call(q, k, v)
+    yield call(q, k, v, 0.0, True)
+    yield call(q, k, v, attn_mask=make(3, 5, differentiable=False))
+    yield call(q, k, v, attn_mask=make(2, 1, 3, 5, differentiable=False), scale=0.5)
+
+
+@samples
+def flash_attention_backward(make):
+    q, k, v = make(2, 2, 3, 4), make(2, 2, 5, 4), make(2, 2, 5, 4)
+    yield call(make(2, 2, 3, 4), q, k, v, make(2, 2, 3, 4), make(2, 2, 3, low=2, high=3), 0.0, False)
+    yield call(make(2, 2, 3, 4), q, k, v, make(2, 2, 3, 4), make(2, 2, 3, low=2, high=3), 0.0, True, scale=0.5)
 
 
 # ---- losses ----
@@ -2472,6 +2606,42 @@ def adaptive_max_pool1d(make):
         yield call(spread(make, 2, 3, 5), [size])
 
 
+def _between_zero_and_one(make, *shape):
+    return replace(make(*shape, low=0, high=0.999), differentiable=False)
+
+
+def _distinct(make, *shape):
+    """Values none of which are alike, in any order: the largest one of a window is one of them."""
+    values = make.random.permutation(int(np.prod(shape))).reshape(shape)
+    return make.fixed(values / 4)
+
+
+@samples
+def fractional_max_pool2d(make):
+    for shape, kernel, size in (
+        ((2, 3, 6, 7), [2, 3], [3, 2]),
+        ((3, 5, 5), [2, 2], [3, 4]),
+        ((1, 2, 4, 4), [1, 1], [1, 1]),
+    ):
+        samples = _between_zero_and_one(make, *(shape[:2] if len(shape) == 4 else (1, shape[0])), 2)
+        yield call(_distinct(make, *shape), kernel, size, samples)
+    yield refused("too large relative", make(2, 3, 4, 4), [2, 2], [4, 2], _between_zero_and_one(make, 2, 3, 2))
+
+
+@samples
+def fractional_max_pool3d(make):
+    for shape, kernel, size in (((2, 3, 5, 6, 5), [2, 3, 2], [3, 2, 2]), ((3, 3, 5, 4), [1, 2, 2], [2, 3, 2])):
+        samples = _between_zero_and_one(make, *(shape[:2] if len(shape) == 5 else (1, shape[0])), 3)
+        yield call(_distinct(make, *shape), kernel, size, samples)
+
+
+@samples
+def conv_tbc(make):
+    yield call(make(5, 2, 3), make(3, 3, 4), make(4))
+    yield call(make(5, 2, 3), make(2, 3, 4), make(4), 2)
+    yield call(make(3, 2, 5), make(1, 5, 2), make(2), 1)
+
+
 @samples
 def adaptive_max_pool2d(make):
     for size in ((1, 1), (2, 3), (4, 4)):
@@ -2938,6 +3108,30 @@ def _cell(make, gates, states):
         return
     start = [make(3, 2, low=-1, high=1) for _ in range(states)]
     yield call(make(3, 2, low=-1, high=1), start if gates == 4 else start[0], *_layer(make, gates, 2, 2, False))
+
+
+@samples
+def fused_lstm_cell(make):
+    yield call(make(2, 12), make(2, 12), make(2, 3))
+    yield call(make(2, 12), make(2, 12), make(2, 3), make(12), make(12))
+
+
+@samples
+def fused_lstm_cell_backward(make):
+    yield call(make(2, 3), make(2, 3), make(2, 3), make(2, 3), make(2, 12), True)
+    yield call(make(2, 3), None, make(2, 3), make(2, 3), make(2, 12), False)
+
+
+@samples
+def fused_gru_cell(make):
+    yield call(make(2, 9), make(2, 9), make(2, 3))
+    yield call(make(2, 9), make(2, 9), make(2, 3), make(9), make(9))
+
+
+@samples
+def fused_gru_cell_backward(make):
+    yield call(make(2, 3), make(2, 15), True)
+    yield call(make(2, 3), make(2, 15), False)
 
 
 @samples

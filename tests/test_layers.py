@@ -14,7 +14,7 @@ SOURCES = {"mindtorch": ROOT / "mindtorch", "mindtorch._generated": ROOT / "gene
 
 # Lowest layer first; the entry with the longest matching prefix decides.
 LAYERS = [
-    ["errors", "lazy", "op_names", "pytree", "threads", "typing", "warning"],
+    ["errors", "lazy", "op_names", "pytree", "quiet", "threads", "typing", "warning"],
     ["dtype", "device", "layout", "memory_format", "named_result", "promotion", "size", "state"],
     ["aligned", "batched_array", "geometry", "mapping", "roots", "storage", "typed_storage"],
     ["autograd_meta", "tensor", "generator", "kinds"],
@@ -28,7 +28,10 @@ LAYERS = [
         "creation", "indexing",
         "func", "interop", "methods", "nested_data", "printing",
     ],
-    ["func.__init__", "func.modules", "nn", "npu", "optim", "serialization", "testing", "utils"],
+    [
+        "autograd.profiler", "func.__init__", "func.modules",
+        "nn", "npu", "optim", "profiler", "serialization", "testing", "utils",
+    ],
     ["__init__"],
 ]  # fmt: skip
 

@@ -18,6 +18,7 @@ from mindtorch.autograd.formulas.decompositions import (
     solve_jvp,
     solve_triangular_jvp,
 )
+from mindtorch.autograd.formulas.reflections import householder_product_jvp
 from mindtorch.autograd.formulas.spectral import (
     eig_values_jvp,
     eig_vectors_jvp,
@@ -196,6 +197,17 @@ def linalg_qr(result, arguments, tangents):
     _, mode = arguments
     A_t, _ = tangents
     return (qr_q_jvp(A_t, result[0], result[1], mode), qr_r_jvp(A_t, result[0], result[1], mode))
+
+
+def linalg_householder_product(result, arguments, tangents):
+    """linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
+    input, tau = arguments
+    input_t, tau_t = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if tau_t is None:
+        tau_t = zeros_for(tau)
+    return householder_product_jvp(input_t, tau_t, input, tau)
 
 
 def _linalg_svd(result, arguments, tangents):

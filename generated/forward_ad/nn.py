@@ -3,6 +3,7 @@
 """Forward-mode derivatives of the nn ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import nn as functions
+from mindtorch.autograd.formulas.attention import attention_jvp
 from mindtorch.autograd.formulas.common import channel_dims, no_forward_derivative
 from mindtorch.autograd.formulas.convolution import (
     convolution_bias_grad_jvp,
@@ -20,6 +21,7 @@ from mindtorch.autograd.formulas.normalization import (
     layer_norm_weight_grad_jvp,
     sum_leading,
 )
+from mindtorch.autograd.formulas.recurrent import gru_cell_jvp, lstm_cell_jvp
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.tangents import zeros_for
 
@@ -261,6 +263,36 @@ def constant_pad_nd(result, arguments, tangents):
     _, pad, _ = arguments
     input_t, _, _ = tangents
     return ops.constant_pad_nd(input_t, pad)
+
+
+def _scaled_dot_product_flash_attention_for_cpu(result, arguments, tangents):
+    """_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"""
+    query, key, value, _, is_causal, attn_mask, scale = arguments
+    query_t, key_t, value_t, _, _, _, _ = tangents
+    if query_t is None:
+        query_t = zeros_for(query)
+    if key_t is None:
+        key_t = zeros_for(key)
+    if value_t is None:
+        value_t = zeros_for(value)
+    return (attention_jvp(query, query_t, key, key_t, value, value_t, is_causal, attn_mask, scale), None)
+
+
+def _scaled_dot_product_flash_attention_for_cpu_backward(result, arguments, tangents):
+    """_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"""
+    _, query, key, value, _, _, _, _, _, _ = arguments
+    _, query_t, key_t, value_t, _, _, _, _, _, _ = tangents
+    if query_t is None:
+        query_t = zeros_for(query)
+    if key_t is None:
+        key_t = zeros_for(key)
+    if value_t is None:
+        value_t = zeros_for(value)
+    return (
+        no_forward_derivative("aten::_scaled_dot_product_flash_attention_for_cpu_backward", query_t),
+        no_forward_derivative("aten::_scaled_dot_product_flash_attention_for_cpu_backward", key_t),
+        no_forward_derivative("aten::_scaled_dot_product_flash_attention_for_cpu_backward", value_t),
+    )
 
 
 def upsample_nearest1d(result, arguments, tangents):
@@ -525,6 +557,42 @@ def adaptive_max_pool2d_backward(result, arguments, tangents):
     return ops.adaptive_max_pool2d_backward(grad_output_t, input, indices)
 
 
+def fractional_max_pool2d(result, arguments, tangents):
+    """fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+    input, _, _, _ = arguments
+    input_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    return (max_pool_pick(input_t, result[1]), None)
+
+
+def fractional_max_pool2d_backward(result, arguments, tangents):
+    """fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"""
+    grad_output, input, kernel_size, output_size, indices = arguments
+    grad_output_t, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.fractional_max_pool2d_backward(grad_output_t, input, kernel_size, output_size, indices)
+
+
+def fractional_max_pool3d(result, arguments, tangents):
+    """fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+    input, _, _, _ = arguments
+    input_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    return (max_pool_pick(input_t, result[1], 3), None)
+
+
+def fractional_max_pool3d_backward(result, arguments, tangents):
+    """fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor"""
+    grad_output, input, kernel_size, output_size, indices = arguments
+    grad_output_t, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.fractional_max_pool3d_backward(grad_output_t, input, kernel_size, output_size, indices)
+
+
 def adaptive_max_pool3d(result, arguments, tangents):
     """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
     input_t, _ = tangents
@@ -666,3 +734,69 @@ def replication_pad3d_backward(result, arguments, tangents):
     if grad_output_t is None:
         grad_output_t = zeros_for(grad_output)
     return ops.replication_pad3d_backward(grad_output_t, input, padding)
+
+
+def _thnn_fused_lstm_cell(result, arguments, tangents):
+    """_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)"""
+    input_gates, hidden_gates, cx, input_bias, hidden_bias = arguments
+    input_gates_t, hidden_gates_t, cx_t, input_bias_t, hidden_bias_t = tangents
+    if input_gates_t is None:
+        input_gates_t = zeros_for(input_gates)
+    if hidden_gates_t is None:
+        hidden_gates_t = zeros_for(hidden_gates)
+    if cx_t is None:
+        cx_t = zeros_for(cx)
+    if input_bias_t is None:
+        input_bias_t = zeros_for(input_bias)
+    if hidden_bias_t is None:
+        hidden_bias_t = zeros_for(hidden_bias)
+    return (
+        lstm_cell_jvp(input_gates_t, hidden_gates_t, input_bias_t, hidden_bias_t, cx, cx_t, result[1], result[2])[0],
+        lstm_cell_jvp(input_gates_t, hidden_gates_t, input_bias_t, hidden_bias_t, cx, cx_t, result[1], result[2])[1],
+        None,
+    )
+
+
+def _thnn_fused_lstm_cell_backward_impl(result, arguments, tangents):
+    """_thnn_fused_lstm_cell_backward_impl(Tensor? grad_hy, Tensor? grad_cy, Tensor cx, Tensor cy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor)"""
+    _, _, cx, _, _, _ = arguments
+    _, _, cx_t, _, _, _ = tangents
+    if cx_t is None:
+        cx_t = zeros_for(cx)
+    return (
+        no_forward_derivative("aten::_thnn_fused_lstm_cell_backward_impl", cx_t),
+        no_forward_derivative("aten::_thnn_fused_lstm_cell_backward_impl", cx_t),
+        no_forward_derivative("aten::_thnn_fused_lstm_cell_backward_impl", cx_t),
+    )
+
+
+def _thnn_fused_gru_cell(result, arguments, tangents):
+    """_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor)"""
+    input_gates, hidden_gates, hx, input_bias, hidden_bias = arguments
+    input_gates_t, hidden_gates_t, hx_t, input_bias_t, hidden_bias_t = tangents
+    if input_gates_t is None:
+        input_gates_t = zeros_for(input_gates)
+    if hidden_gates_t is None:
+        hidden_gates_t = zeros_for(hidden_gates)
+    if hx_t is None:
+        hx_t = zeros_for(hx)
+    if input_bias_t is None:
+        input_bias_t = zeros_for(input_bias)
+    if hidden_bias_t is None:
+        hidden_bias_t = zeros_for(hidden_bias)
+    return (gru_cell_jvp(input_gates_t, hidden_gates_t, input_bias_t, hidden_bias_t, hx_t, result[1]), None)
+
+
+def _thnn_fused_gru_cell_backward(result, arguments, tangents):
+    """_thnn_fused_gru_cell_backward(Tensor grad_hy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"""
+    _, workspace, _ = arguments
+    _, workspace_t, _ = tangents
+    if workspace_t is None:
+        workspace_t = zeros_for(workspace)
+    return (
+        no_forward_derivative("aten::_thnn_fused_gru_cell_backward", workspace_t),
+        no_forward_derivative("aten::_thnn_fused_gru_cell_backward", workspace_t),
+        no_forward_derivative("aten::_thnn_fused_gru_cell_backward", workspace_t),
+        no_forward_derivative("aten::_thnn_fused_gru_cell_backward", workspace_t),
+        no_forward_derivative("aten::_thnn_fused_gru_cell_backward", workspace_t),
+    )

@@ -482,6 +482,34 @@ def frac(result, arguments, tangents):
     return input_t
 
 
+def hardshrink(result, arguments, tangents):
+    """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+    input, lambd = arguments
+    input_t, _ = tangents
+    grad = conj(input_t)
+    return conj(ops.hardshrink_backward(grad, input, lambd))
+
+
+def hardshrink_backward(result, arguments, tangents):
+    """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
+    grad_out, input, lambd = arguments
+    grad_out_t, _, _ = tangents
+    if grad_out_t is None:
+        grad_out_t = zeros_for(grad_out)
+    return ops.hardshrink_backward(grad_out_t, input, lambd)
+
+
+def _prelu_kernel(result, arguments, tangents):
+    """_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
+    input, weight = arguments
+    input_t, weight_t = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if weight_t is None:
+        weight_t = ZERO
+    return ops.where(input > 0, input_t, weight * input_t + weight_t * input)
+
+
 def relu(result, arguments, tangents):
     """relu(Tensor self) -> Tensor"""
     (input_t,) = tangents

@@ -7,6 +7,7 @@ from mindtorch.autograd.formulas.common import conj
 from mindtorch.autograd.formulas.reduction import (
     extremal_reduction_jvp,
     logsumexp_jvp,
+    mean_jvp,
     median_jvp,
     pick_jvp,
     prod_backward,
@@ -277,6 +278,20 @@ def linalg_vector_norm(result, arguments, tangents):
     input, ord, dim, keepdim, _ = arguments
     input_t, _, _, _, _ = tangents
     return vector_norm_jvp(input_t, input, ord, result, dim, keepdim)
+
+
+def std_mean_correction(result, arguments, tangents):
+    """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
+    input, dim, correction, keepdim = arguments
+    input_t, _, _, _ = tangents
+    return (std_jvp(input_t, input, result[0], dim, correction, keepdim), mean_jvp(input_t, dim, keepdim))
+
+
+def var_mean_correction(result, arguments, tangents):
+    """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
+    input, dim, correction, keepdim = arguments
+    input_t, _, _, _ = tangents
+    return (var_jvp(input_t, input, dim, correction, keepdim), mean_jvp(input_t, dim, keepdim))
 
 
 def nansum(result, arguments, tangents):

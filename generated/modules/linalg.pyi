@@ -25,6 +25,10 @@ __all__ = [
     "cholesky_ex",
     "cholesky",
     "qr",
+    "householder_product",
+    "ldl_factor_ex",
+    "ldl_factor",
+    "ldl_solve",
     "svd",
     "svdvals",
     "eigh",
@@ -88,6 +92,16 @@ def cholesky_ex(
 ) -> return_types.linalg_cholesky_ex: ...
 def cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor: ...
 def qr(A: Tensor, mode: str = "reduced", *, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_qr: ...
+def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def ldl_factor_ex(
+    input: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: tuple[Tensor, ...] | None = None
+) -> return_types.linalg_ldl_factor_ex: ...
+def ldl_factor(
+    input: Tensor, *, hermitian: bool = False, out: tuple[Tensor, ...] | None = None
+) -> return_types.linalg_ldl_factor: ...
+def ldl_solve(
+    LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Tensor | None = None
+) -> Tensor: ...
 def svd(
     A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: tuple[Tensor, ...] | None = None
 ) -> return_types.linalg_svd: ...

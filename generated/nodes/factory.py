@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the factory ops."""
 
-from mindtorch.autograd.formulas.common import imag, real
+from mindtorch.autograd.formulas.common import conj, imag, real
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
@@ -84,3 +84,20 @@ class ComplexBackward0(Node):
         if grad is None:
             return (None, None)
         return (real(grad) if node.next_edges[0] else None, imag(grad) if node.next_edges[1] else None)
+
+
+class PolarBackward0(Node):
+    """polar(Tensor abs, Tensor angle) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("result",)
+
+    def apply(node, grad):
+        (result,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            real(conj(grad) * result.sgn()) if node.next_edges[0] else None,
+            real(conj(grad) * result * 1j) if node.next_edges[1] else None,
+        )

@@ -7,6 +7,7 @@ from mindtorch.autograd.formulas.indexing import (
     cat_backward,
     gather_backward,
     index_backward,
+    index_copy_source_backward,
     index_put_backward,
     index_select_grad,
     masked_scatter_source_backward,
@@ -381,3 +382,59 @@ class UnfoldBackwardBackward0(Node):
         if grad is None:
             return (None,)
         return (grad.unfold(node.dim, node.size, node.step),)
+
+
+class Rot90Backward0(Node):
+    """rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor"""
+
+    __slots__ = ("k", "dims")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.rot90(-node.k, node.dims),)
+
+
+class IndexFillBackward0(Node):
+    """index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
+
+    __slots__ = ("dim",)
+
+    saved = ("index",)
+
+    def apply(node, grad):
+        (index,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad.index_fill(node.dim, index, 0),)
+
+
+class IndexCopyBackward0(Node):
+    """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
+
+    __slots__ = ("dim", "source_shape")
+
+    saved = ("index",)
+
+    def apply(node, grad):
+        (index,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            grad.index_fill(node.dim, index, 0) if node.next_edges[0] else None,
+            index_copy_source_backward(grad, node.dim, index, node.source_shape) if node.next_edges[1] else None,
+        )
+
+
+class TakeBackward0(Node):
+    """take(Tensor self, Tensor index) -> Tensor"""
+
+    __slots__ = ("self_shape",)
+
+    saved = ("index",)
+
+    def apply(node, grad):
+        (index,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad.new_zeros(node.self_shape).put(index, grad, True),)

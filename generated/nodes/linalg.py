@@ -15,9 +15,12 @@ from mindtorch.autograd.formulas.decompositions import (
     solve_backward,
     solve_triangular_backward,
 )
-from mindtorch.autograd.formulas.linalg import mm_mat2_backward, mm_self_backward
+from mindtorch.autograd.formulas.linalg import cdist_grads, mm_mat2_backward, mm_self_backward, pdist_backward
+from mindtorch.autograd.formulas.reflections import householder_product_backward, ormqr_backward
 from mindtorch.autograd.formulas.spectral import eig_backward, eigh_backward, svd_backward
 from mindtorch.autograd.node import Node
+from mindtorch.dispatch import ops
+from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -175,6 +178,51 @@ class AddbmmBackward0(Node):
         )
 
 
+class AddrBackward0(Node):
+    """addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+
+    __slots__ = ("beta", "alpha")
+
+    saved = ("vec2", "vec1")
+
+    keepers = (1, 2)
+
+    def apply(node, grad):
+        vec2, vec1 = node.unpack()
+        if grad is None:
+            return (None, None, None)
+        return (
+            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
+            maybe_multiply(grad.mv(conj(vec2)), conj(node.alpha)) if node.next_edges[1] else None,
+            maybe_multiply(grad.t().mv(conj(vec1)), conj(node.alpha)) if node.next_edges[2] else None,
+        )
+
+
+class VdotBackward0(Node):
+    """vdot(Tensor self, Tensor other) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("other", "self")
+
+    def apply(node, grad):
+        other, self = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (conj(grad) * other if node.next_edges[0] else None, grad * self if node.next_edges[1] else None)
+
+
+class TraceBackward0(Node):
+    """trace(Tensor self) -> Tensor"""
+
+    __slots__ = ("self_shape",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad * ops.eye(node.self_shape[0], node.self_shape[1], dtype=grad.dtype, device=grad.device),)
+
+
 class LinalgInvExBackward0(Node):
     """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
 
@@ -287,6 +335,20 @@ class LinalgCholeskyExBackward0(Node):
         return (cholesky_backward(grad, L, node.upper),)
 
 
+class CholeskyBackward0(Node):
+    """cholesky(Tensor self, bool upper=False) -> Tensor"""
+
+    __slots__ = ("upper",)
+
+    saved = ("result",)
+
+    def apply(node, grad):
+        (result,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (cholesky_backward(grad, result, node.upper),)
+
+
 class LinalgQrBackward0(Node):
     """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
 
@@ -299,6 +361,45 @@ class LinalgQrBackward0(Node):
         if all([grad is None for grad in grads]):
             return (None,)
         return (qr_backward(grads[0], grads[1], Q, R, node.mode),)
+
+
+class GeqrfBackward0(Node):
+    """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
+        raise no_derivative("geqrf")
+
+
+class LinalgHouseholderProductBackward0(Node):
+    """linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("input", "tau")
+
+    def apply(node, grad):
+        input, tau = node.unpack()
+        if grad is None:
+            return (None, None)
+        return householder_product_backward(grad, input, tau)
+
+
+class OrmqrBackward0(Node):
+    """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor"""
+
+    __slots__ = ("left", "transpose")
+
+    saved = ("self", "input2", "input3")
+
+    def apply(node, grad):
+        self, input2, input3 = node.unpack()
+        if grad is None:
+            return (None, None, None)
+        return ormqr_backward(grad, self, input2, input3, node.left, node.transpose)
 
 
 class LinalgSvdBackward0(Node):
@@ -355,3 +456,48 @@ class LinalgMatrixExpBackward0(Node):
         if grad is None:
             return (None,)
         return (matrix_exp_backward(grad, self),)
+
+
+class LinalgCrossBackward0(Node):
+    """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"""
+
+    __slots__ = ("dim",)
+
+    saved = ("other", "self")
+
+    def apply(node, grad):
+        other, self = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.linalg_cross(conj(other), grad, dim=node.dim) if node.next_edges[0] else None,
+            ops.linalg_cross(grad, conj(self), dim=node.dim) if node.next_edges[1] else None,
+        )
+
+
+class CdistBackward0(Node):
+    """_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"""
+
+    __slots__ = ("p",)
+
+    saved = ("x1", "x2", "result")
+
+    def apply(node, grad):
+        x1, x2, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return cdist_grads(grad, x1, x2, node.p, result)
+
+
+class PdistBackward0(Node):
+    """_pdist_forward(Tensor self, float p=2) -> Tensor"""
+
+    __slots__ = ("p",)
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (pdist_backward(grad, self, node.p, result),)

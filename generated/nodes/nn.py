@@ -2,8 +2,10 @@
 # Regenerate: python -m codegen
 """The backward steps of the nn ops."""
 
+from mindtorch.autograd.formulas.attention import attention_grads
 from mindtorch.autograd.formulas.convolution import convolution_double_backward, convolution_grads
 from mindtorch.autograd.formulas.nn import (
+    affine_grid_backward,
     dropout_backward,
     embedding_backward,
     embedding_bag_backward,
@@ -13,9 +15,11 @@ from mindtorch.autograd.formulas.nn import (
 from mindtorch.autograd.formulas.normalization import (
     batch_norm_double_backward,
     batch_norm_grads,
+    group_norm_grads,
     layer_norm_double_backward,
     layer_norm_grads,
 )
+from mindtorch.autograd.formulas.recurrent import gru_cell_grads, lstm_cell_grads
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 from mindtorch.errors import no_derivative
@@ -283,6 +287,17 @@ class NativeLayerNormBackwardBackward0(Node):
         )
 
 
+class AffineGridGeneratorBackward0(Node):
+    """affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor"""
+
+    __slots__ = ("size", "align_corners")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (affine_grid_backward(grad, node.size, node.align_corners),)
+
+
 class EmbeddingBackward0(Node):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
 
@@ -422,6 +437,31 @@ class ConstantPadNdBackward0(Node):
         if grad is None:
             return (None,)
         return (ops.constant_pad_nd(grad, [-width for width in node.pad]),)
+
+
+class ScaledDotProductFlashAttentionForCpuBackward0(Node):
+    """_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"""
+
+    __slots__ = ("is_causal", "scale")
+
+    saved = ("query", "key", "value", "attn_mask", "output", "logsumexp")
+
+    def apply(node, grad):
+        query, key, value, attn_mask, output, logsumexp = node.unpack()
+        if grad is None:
+            return (None, None, None)
+        return attention_grads(grad, query, key, value, output, logsumexp, node.is_causal, attn_mask, node.scale)
+
+
+class ScaledDotProductFlashAttentionForCpuBackwardBackward0(Node):
+    """_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"""
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None, None, None, None, None, None)
+        raise no_derivative("_scaled_dot_product_flash_attention_for_cpu_backward")
 
 
 class UpsampleNearest1DBackward0(Node):
@@ -901,6 +941,72 @@ class AdaptiveMaxPool2DBackwardBackward0(Node):
         )
 
 
+class FractionalMaxPool2DBackward0(Node):
+    """fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+
+    __slots__ = ("kernel_size", "output_size")
+
+    saved = ("self", "result1")
+
+    def apply(node, grad):
+        self, result1 = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.fractional_max_pool2d_backward(grad, self, node.kernel_size, node.output_size, result1),)
+
+
+class FractionalMaxPool2DBackwardBackward0(Node):
+    """fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("indices",)
+
+    keepers = (0,)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            max_pool_pick(grad, indices) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class FractionalMaxPool3DBackward0(Node):
+    """fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+
+    __slots__ = ("kernel_size", "output_size")
+
+    saved = ("self", "result1")
+
+    def apply(node, grad):
+        self, result1 = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.fractional_max_pool3d_backward(grad, self, node.kernel_size, node.output_size, result1),)
+
+
+class FractionalMaxPool3DBackwardBackward0(Node):
+    """fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("indices",)
+
+    keepers = (0,)
+
+    def apply(node, grad):
+        (indices,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            max_pool_pick(grad, indices, 3) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
 class AdaptiveMaxPool3DBackward0(Node):
     """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
 
@@ -1150,3 +1256,115 @@ class ReplicationPad3DBackwardBackward0(Node):
             ops.replication_pad3d(grad, node.padding) if node.next_edges[0] else None,
             ops.zeros_like(grad) if node.next_edges[1] else None,
         )
+
+
+class PixelShuffleBackward0(Node):
+    """pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"""
+
+    __slots__ = ("upscale_factor",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.pixel_unshuffle(grad, node.upscale_factor),)
+
+
+class PixelUnshuffleBackward0(Node):
+    """pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"""
+
+    __slots__ = ("downscale_factor",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.pixel_shuffle(grad, node.downscale_factor),)
+
+
+class ChannelShuffleBackward0(Node):
+    """channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
+
+    __slots__ = ("self_shape", "groups")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.channel_shuffle(grad, node.self_shape[1] // node.groups),)
+
+
+class NativeGroupNormBackward0(Node):
+    """native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"""
+
+    __slots__ = ("N", "C", "HxW", "group")
+
+    saved = ("input", "weight", "result1", "result2")
+
+    def apply(node, *grads):
+        input, weight, result1, result2 = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None, None, None)
+        return group_norm_grads(
+            grads[0],
+            grads[1],
+            grads[2],
+            input,
+            result1,
+            result2,
+            weight,
+            node.N,
+            node.C,
+            node.HxW,
+            node.group,
+            [node.needs(0), node.needs(1), node.needs(2)],
+        )
+
+
+class ThnnFusedLstmCellBackward0(Node):
+    """_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)"""
+
+    __slots__ = ()
+
+    saved = ("input_gates", "hidden_gates", "input_bias", "hidden_bias", "cx", "result1", "result2")
+
+    def apply(node, *grads):
+        input_gates, hidden_gates, input_bias, hidden_bias, cx, result1, result2 = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None, None, None, None, None)
+        return lstm_cell_grads(
+            grads[0], grads[1], input_gates, hidden_gates, input_bias, hidden_bias, cx, result1, result2
+        )
+
+
+class ThnnFusedLstmCellBackwardImplBackward0(Node):
+    """_thnn_fused_lstm_cell_backward_impl(Tensor? grad_hy, Tensor? grad_cy, Tensor cx, Tensor cy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor)"""
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None, None, None, None, None)
+        raise no_derivative("_thnn_fused_lstm_cell_backward_impl")
+
+
+class ThnnFusedGruCellBackward0(Node):
+    """_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor)"""
+
+    __slots__ = ()
+
+    saved = ("input_gates", "hidden_gates", "input_bias", "hidden_bias", "hx", "result1")
+
+    def apply(node, grad):
+        input_gates, hidden_gates, input_bias, hidden_bias, hx, result1 = node.unpack()
+        if grad is None:
+            return (None, None, None, None, None)
+        return gru_cell_grads(grad, input_gates, hidden_gates, input_bias, hidden_bias, hx, result1)
+
+
+class ThnnFusedGruCellBackwardBackward0(Node):
+    """_thnn_fused_gru_cell_backward(Tensor grad_hy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"""
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None, None)
+        raise no_derivative("_thnn_fused_gru_cell_backward")

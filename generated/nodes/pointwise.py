@@ -787,6 +787,56 @@ class FracBackward0(Node):
         return (grad,)
 
 
+class HardshrinkBackward0(Node):
+    """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+
+    __slots__ = ("lambd",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.hardshrink_backward(grad, self, node.lambd),)
+
+
+class HardshrinkBackwardBackward0(Node):
+    """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
+
+    __slots__ = ("lambd",)
+
+    saved = ("self",)
+
+    keepers = (0,)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.hardshrink_backward(grad, self, node.lambd) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class PreluKernelBackward0(Node):
+    """_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "weight")
+
+    def apply(node, grad):
+        self, weight = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.where(self > 0, grad, weight * grad) if node.next_edges[0] else None,
+            ops.where(self > 0, 0, self * grad) if node.next_edges[1] else None,
+        )
+
+
 class ReluBackward0(Node):
     """relu(Tensor self) -> Tensor"""
 

@@ -2,6 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the reduction ops."""
 
+from mindtorch.autograd.formulas.linalg import dist_grads
 from mindtorch.autograd.formulas.reduction import (
     aminmax_backward,
     cumsum_backward,
@@ -9,14 +10,17 @@ from mindtorch.autograd.formulas.reduction import (
     extremum_of_all_backward,
     logsumexp_backward,
     mean_backward,
+    norm_backward,
     pick_backward,
     prod_backward,
     prod_dim_backward,
     running_extreme_backward,
     softmax_double_backward,
     std_backward,
+    std_mean_backward,
     sum_backward,
     var_backward,
+    var_mean_backward,
     vector_norm_backward,
 )
 from mindtorch.autograd.formulas.running import cumprod_grad, logcumsumexp_backward
@@ -517,6 +521,104 @@ class LinalgVectorNormBackward0(Node):
         if grad is None:
             return (None,)
         return (vector_norm_backward(grad, self, node.ord, result, node.dim, node.keepdim),)
+
+
+class NormBackward1(Node):
+    """norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor"""
+
+    __slots__ = ("p", "dim", "keepdim")
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (norm_backward(grad, self, node.p, result, node.dim, node.keepdim),)
+
+
+class NormBackward0(Node):
+    """norm.Scalar(Tensor self, Scalar p=2) -> Tensor"""
+
+    __slots__ = ("p",)
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (norm_backward(grad, self, node.p, result, None, False),)
+
+
+class NormBackward2(Node):
+    """norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor"""
+
+    __slots__ = ("p",)
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (norm_backward(grad, self, node.p, result, None, False),)
+
+
+class NormBackward3(Node):
+    """norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor"""
+
+    __slots__ = ("p", "dim", "keepdim")
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (norm_backward(grad, self, node.p, result, node.dim, node.keepdim),)
+
+
+class DistBackward0(Node):
+    """dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"""
+
+    __slots__ = ("p",)
+
+    saved = ("self", "other", "result")
+
+    def apply(node, grad):
+        self, other, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return dist_grads(grad, self, other, node.p, result)
+
+
+class StdMeanBackward0(Node):
+    """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
+
+    __slots__ = ("dim", "correction", "keepdim")
+
+    saved = ("self", "result0")
+
+    def apply(node, *grads):
+        self, result0 = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (std_mean_backward(grads[0], grads[1], self, result0, node.dim, node.correction, node.keepdim),)
+
+
+class VarMeanBackward0(Node):
+    """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
+
+    __slots__ = ("dim", "correction", "keepdim")
+
+    saved = ("self",)
+
+    def apply(node, *grads):
+        (self,) = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (var_mean_backward(grads[0], grads[1], self, node.dim, node.correction, node.keepdim),)
 
 
 class NansumBackward0(Node):

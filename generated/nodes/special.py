@@ -8,6 +8,7 @@ from mindtorch.autograd.formulas.special import (
     SQRT_TWO_PI,
     i1_backward,
     i1e_backward,
+    mvlgamma_backward,
     xlog1py_self_backward,
     xlogy_self_backward,
 )
@@ -310,3 +311,17 @@ class SpecialZetaBackward0(Node):
         self_grad = None
         other_grad = -grad * self * ops.special_zeta(self + 1.0, other) if node.next_edges[1] else None
         return (self_grad, other_grad)
+
+
+class MvlgammaBackward0(Node):
+    """mvlgamma(Tensor self, int p) -> Tensor"""
+
+    __slots__ = ("p",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (mvlgamma_backward(grad, self, node.p),)

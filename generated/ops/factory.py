@@ -5,7 +5,8 @@
 from mindtorch import state
 from mindtorch._generated.nodes import factory as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
-from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.outputs import recorded, refuse_grad
+from mindtorch.autograd.saved_tensor import save_output
 from mindtorch.composite import factory as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -20,7 +21,7 @@ from mindtorch.dispatch.arguments import (
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.factory import factory_options
+from mindtorch.dispatch.factory import check_options, factory_options
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
@@ -284,6 +285,10 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
         return arange_default_out(end, out=out)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "arange", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "arange")
     result = composite.arange_end(end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -318,6 +323,10 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
         start = scalar_of(start, "arange", "start", 1)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "arange", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "arange")
     result = composite.arange_start(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -528,6 +537,8 @@ def linspace_Tensor_Tensor(
         steps = int_of(steps, "linspace", "steps", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linspace", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "linspace")
     result = composite.linspace_tensors(
         start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -590,6 +601,8 @@ def linspace_Tensor_Scalar(
         steps = int_of(steps, "linspace", "steps", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linspace", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "linspace")
     result = composite.linspace_tensors(
         start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -652,6 +665,8 @@ def linspace_Scalar_Tensor(
         steps = int_of(steps, "linspace", "steps", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linspace", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "linspace")
     result = composite.linspace_tensors(
         start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -801,6 +816,10 @@ def logspace_default(
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "logspace", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "logspace")
     result = composite.logspace(
         start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -890,6 +909,8 @@ def logspace_Tensor_Tensor(
         base = float_of(base, "logspace", "base", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "logspace", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "logspace")
     result = composite.logspace_tensors(
         start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -968,6 +989,8 @@ def logspace_Scalar_Tensor(
         base = float_of(base, "logspace", "base", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "logspace", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "logspace")
     result = composite.logspace_tensors(
         start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1046,6 +1069,8 @@ def logspace_Tensor_Scalar(
         base = float_of(base, "logspace", "base", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "logspace", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "logspace")
     result = composite.logspace_tensors(
         start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1196,6 +1221,10 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
         end = scalar_of(end, "range", "end", 2)
     if type(step) is not int and type(step) is not float:
         step = scalar_of(step, "range", "step", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "range", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "range")
     result = composite.range_inclusive(
         start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1239,6 +1268,10 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
         start = scalar_of(start, "range", "start", 1)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "range", "end", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "range", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "range")
     result = composite.range_from_to(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1397,6 +1430,10 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "hann_window", "window_length", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "hann_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "hann_window")
     result = composite.hann_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1420,6 +1457,12 @@ def hann_window_periodic(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "hann_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = bool_of(periodic, "hann_window", "periodic", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "hann_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "hann_window")
     result = composite.hann_window_periodic(
         window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1480,6 +1523,10 @@ def hamming_window_default(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "hamming_window", "window_length", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "hamming_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "hamming_window")
     result = composite.hamming_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1503,6 +1550,12 @@ def hamming_window_periodic(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "hamming_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = bool_of(periodic, "hamming_window", "periodic", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "hamming_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "hamming_window")
     result = composite.hamming_window_periodic(
         window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1529,8 +1582,14 @@ def hamming_window_periodic_alpha(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "hamming_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = bool_of(periodic, "hamming_window", "periodic", 2)
     if type(alpha) is not float:
         alpha = float_of(alpha, "hamming_window", "alpha", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "hamming_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "hamming_window")
     result = composite.hamming_window_alpha(
         window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1558,10 +1617,16 @@ def hamming_window_periodic_alpha_beta(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "hamming_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = bool_of(periodic, "hamming_window", "periodic", 2)
     if type(alpha) is not float:
         alpha = float_of(alpha, "hamming_window", "alpha", 3)
     if type(beta) is not float:
         beta = float_of(beta, "hamming_window", "beta", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "hamming_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "hamming_window")
     result = composite.hamming_window_alpha_beta(
         window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1661,6 +1726,10 @@ def blackman_window_default(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "blackman_window", "window_length", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "blackman_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "blackman_window")
     result = composite.blackman_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1684,6 +1753,12 @@ def blackman_window_periodic(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "blackman_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = bool_of(periodic, "blackman_window", "periodic", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "blackman_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "blackman_window")
     result = composite.blackman_window_periodic(
         window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1744,6 +1819,10 @@ def bartlett_window_default(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "bartlett_window", "window_length", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "bartlett_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "bartlett_window")
     result = composite.bartlett_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1767,6 +1846,12 @@ def bartlett_window_periodic(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "bartlett_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = bool_of(periodic, "bartlett_window", "periodic", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "bartlett_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "bartlett_window")
     result = composite.bartlett_window_periodic(
         window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1827,6 +1912,10 @@ def kaiser_window_default(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "kaiser_window", "window_length", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "kaiser_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "kaiser_window")
     result = composite.kaiser_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1850,6 +1939,12 @@ def kaiser_window_periodic(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "kaiser_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "kaiser_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "kaiser_window")
     result = composite.kaiser_window_periodic(
         window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1876,8 +1971,14 @@ def kaiser_window_beta(
         )
     if type(window_length) is not int:
         window_length = int_of(window_length, "kaiser_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
     if type(beta) is not float:
         beta = float_of(beta, "kaiser_window", "beta", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "kaiser_window", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "kaiser_window")
     result = composite.kaiser_window_beta(
         window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1956,6 +2057,10 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
         )
     if type(s) is not int and type(s) is not float:
         s = scalar_of(s, "scalar_tensor", "s", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "scalar_tensor", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "scalar_tensor")
     result = composite.scalar_tensor(s, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1982,6 +2087,8 @@ def empty_like(
         )
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "empty_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "empty_like")
     try:
         input_array = input._array
     except AttributeError:
@@ -2021,6 +2128,8 @@ def zeros_like(
         )
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "zeros_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "zeros_like")
     try:
         input_array = input._array
     except AttributeError:
@@ -2060,6 +2169,8 @@ def ones_like(
         )
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "ones_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "ones_like")
     try:
         input_array = input._array
     except AttributeError:
@@ -2110,6 +2221,8 @@ def full_like(
         fill_value = scalar_of(fill_value, "full_like", "fill_value", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "full_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "full_like")
     try:
         input_array = input._array
     except AttributeError:
@@ -2160,10 +2273,12 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
         )
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "new_empty", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_empty", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "new_empty")
     try:
         result = composite.new_empty(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
@@ -2201,12 +2316,14 @@ def new_empty_strided(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is not tuple:
+    if type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of(size, "new_empty_strided", "size", 2)
-    if type(stride) is not tuple:
+    if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "new_empty_strided", "stride", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_empty_strided", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "new_empty_strided")
     try:
         result = composite.new_empty_strided(
             input, size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2246,10 +2363,12 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
         )
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "new_zeros", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_zeros", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "new_zeros")
     try:
         result = composite.new_zeros(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
@@ -2287,10 +2406,12 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
         )
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "new_ones", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_ones", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "new_ones")
     try:
         result = composite.new_ones(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
@@ -2326,12 +2447,14 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(size) is not tuple:
+    if type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of(size, "new_full", "size", 2)
     if type(fill_value) is not int and type(fill_value) is not float:
         fill_value = scalar_of(fill_value, "new_full", "fill_value", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_full", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "new_full")
     try:
         result = composite.new_full(
             input, size, fill_value, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2372,7 +2495,7 @@ def copy_default(input, src, non_blocking=False):
         return raise_bad_argument(copy_default, input, src, non_blocking)
     if not isinstance(src, Tensor):
         return raise_bad_argument(copy_default, input, src, non_blocking)
-    if non_blocking and non_blocking is not True:
+    if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "copy", "non_blocking", 3)
     return composite.copy(input, src, non_blocking)
 
@@ -2389,7 +2512,7 @@ def copy_(input, other, non_blocking=False):
         if operand is None:
             return raise_bad_argument(copy_, input, other, non_blocking)
         other = operand
-    if non_blocking and non_blocking is not True:
+    if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "copy_", "non_blocking", 3)
     try:
         input_array = input._array
@@ -2432,7 +2555,9 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
         )
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "_to_copy", "dtype")
-    if non_blocking and non_blocking is not True:
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "_to_copy")
+    if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "_to_copy", "non_blocking")
     try:
         input_array = input._array
@@ -2494,9 +2619,11 @@ def to_dtype_layout(
         )
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "to", "dtype")
-    if non_blocking and non_blocking is not True:
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "to")
+    if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "to", "non_blocking")
-    if copy and copy is not True:
+    if copy is not False and copy is not True:
         copy = bool_of(copy, "to", "copy")
     return composite.to_dtype_layout(
         input,
@@ -2518,9 +2645,9 @@ def to_device(input, device, dtype, non_blocking=False, copy=False, memory_forma
         return raise_bad_argument(to_device, input, device, dtype, non_blocking, copy, memory_format)
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "to", "dtype", 3)
-    if non_blocking and non_blocking is not True:
+    if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "to", "non_blocking", 4)
-    if copy and copy is not True:
+    if copy is not False and copy is not True:
         copy = bool_of(copy, "to", "copy", 5)
     return composite.to_device(input, device, dtype, non_blocking, copy, memory_format)
 
@@ -2533,9 +2660,9 @@ def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
         return raise_bad_argument(to_dtype, input, dtype, non_blocking, copy, memory_format)
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "to", "dtype", 2)
-    if non_blocking and non_blocking is not True:
+    if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
-    if copy and copy is not True:
+    if copy is not False and copy is not True:
         copy = bool_of(copy, "to", "copy", 4)
     return composite.to_dtype(input, dtype, non_blocking, copy, memory_format)
 
@@ -2548,9 +2675,9 @@ def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
         return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
     if not isinstance(other, Tensor):
         return raise_bad_argument(to_other, input, other, non_blocking, copy, memory_format)
-    if non_blocking and non_blocking is not True:
+    if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
-    if copy and copy is not True:
+    if copy is not False and copy is not True:
         copy = bool_of(copy, "to", "copy", 4)
     return composite.to_other(input, other, non_blocking, copy, memory_format)
 
@@ -2782,6 +2909,20 @@ def polar(abs, angle, *, out=None):
         return raise_bad_argument(polar, abs, angle, out=out)
     if not isinstance(angle, Tensor):
         return raise_bad_argument(polar, abs, angle, out=out)
+    node = None
+    if (
+        (abs._edge is not None or angle._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+    ):
+        abs_edge = abs._edge or edge_of(abs)
+        angle_edge = angle._edge or edge_of(angle)
+        if abs_edge or angle_edge:
+            node = nodes.PolarBackward0((abs_edge, angle_edge))
+    if node is not None:
+        result = recorded(node, composite.polar, abs, angle)
+        node.kept = (save_output(node, result),)
+        return result
     return composite.polar(abs, angle)
 
 
@@ -2818,6 +2959,10 @@ def empty_permuted(
         size = ints_of(size, "empty_permuted", "size", 1)
     if type(physical_layout) is not tuple:
         physical_layout = ints_of(physical_layout, "empty_permuted", "physical_layout", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "empty_permuted", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "empty_permuted")
     try:
         result = composite.empty_permuted(
             size, physical_layout, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
@@ -2849,6 +2994,10 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
         col = int_of(col, "tril_indices", "col", 2)
     if type(offset) is not int:
         offset = int_of(offset, "tril_indices", "offset", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "tril_indices", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "tril_indices")
     result = composite.tril_indices(row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -2875,6 +3024,10 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
         col = int_of(col, "triu_indices", "col", 2)
     if type(offset) is not int:
         offset = int_of(offset, "triu_indices", "offset", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "triu_indices", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "triu_indices")
     result = composite.triu_indices(row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True

@@ -9,6 +9,7 @@ from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.composite import fft as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
+    dtype_of,
     explained,
     fits_signature,
     float_of,
@@ -16,9 +17,12 @@ from mindtorch.dispatch.arguments import (
     ints_of,
     raise_bad_argument,
     raise_no_overload,
+    str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.factory import check_options
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap
 
@@ -31,11 +35,11 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
         return call(_fft_c2c, input, dim, normalization, forward, out=out)
     if out is not None:
         return _fft_c2c_out(input, dim, normalization, forward, out=out)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_c2c", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
-    if forward and forward is not True:
+    if forward is not False and forward is not True:
         forward = bool_of(forward, "_fft_c2c", "forward", 4)
     try:
         input_array = input._array
@@ -61,11 +65,11 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
     """_fft_c2c.out(Tensor self, SymInt[] dim, int normalization, bool forward, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_fft_c2c_out, input, out):
         return call(_fft_c2c_out, input, dim, normalization, forward, out=out)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_c2c", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
-    if forward and forward is not True:
+    if forward is not False and forward is not True:
         forward = bool_of(forward, "_fft_c2c", "forward", 4)
     try:
         input_array = input._array
@@ -87,11 +91,11 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
         return call(_fft_r2c, input, dim, normalization, onesided, out=out)
     if out is not None:
         return _fft_r2c_out(input, dim, normalization, onesided, out=out)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_r2c", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
-    if onesided and onesided is not True:
+    if onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
     try:
         input_array = input._array
@@ -118,11 +122,11 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
     """_fft_r2c.out(Tensor self, int[] dim, int normalization, bool onesided, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_fft_r2c_out, input, out):
         return call(_fft_r2c_out, input, dim, normalization, onesided, out=out)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_r2c", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
-    if onesided and onesided is not True:
+    if onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
     try:
         input_array = input._array
@@ -144,7 +148,7 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
         return call(_fft_c2r, input, dim, normalization, last_dim_size, out=out)
     if out is not None:
         return _fft_c2r_out(input, dim, normalization, last_dim_size, out=out)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_c2r", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
@@ -173,7 +177,7 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
     """_fft_c2r.out(Tensor self, int[] dim, int normalization, SymInt last_dim_size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(_fft_c2r_out, input, out):
         return call(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_c2r", "dim", 2)
     if type(normalization) is not int:
         normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
@@ -204,6 +208,8 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         n = int_of(n, "fft_fft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_fft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_fft", "norm", 4)
     return composite.fft(input, n, dim, norm)
 
 
@@ -219,6 +225,8 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
         n = int_of(n, "fft_fft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_fft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_fft", "norm", 4)
     refuse_grad("fft_fft", input, out)
     return composite.fft_out(input, n, dim, norm, out=out)
 
@@ -237,6 +245,8 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         n = int_of(n, "fft_ifft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ifft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ifft", "norm", 4)
     return composite.ifft(input, n, dim, norm)
 
 
@@ -252,6 +262,8 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
         n = int_of(n, "fft_ifft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ifft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ifft", "norm", 4)
     refuse_grad("fft_ifft", input, out)
     return composite.ifft_out(input, n, dim, norm, out=out)
 
@@ -270,6 +282,8 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         n = int_of(n, "fft_rfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_rfft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_rfft", "norm", 4)
     return composite.rfft(input, n, dim, norm)
 
 
@@ -285,6 +299,8 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
         n = int_of(n, "fft_rfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_rfft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_rfft", "norm", 4)
     refuse_grad("fft_rfft", input, out)
     return composite.rfft_out(input, n, dim, norm, out=out)
 
@@ -303,6 +319,8 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         n = int_of(n, "fft_irfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_irfft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_irfft", "norm", 4)
     return composite.irfft(input, n, dim, norm)
 
 
@@ -318,6 +336,8 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
         n = int_of(n, "fft_irfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_irfft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_irfft", "norm", 4)
     refuse_grad("fft_irfft", input, out)
     return composite.irfft_out(input, n, dim, norm, out=out)
 
@@ -336,6 +356,8 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         n = int_of(n, "fft_hfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_hfft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_hfft", "norm", 4)
     return composite.hfft(input, n, dim, norm)
 
 
@@ -351,6 +373,8 @@ def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
         n = int_of(n, "fft_hfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_hfft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_hfft", "norm", 4)
     refuse_grad("fft_hfft", input, out)
     return composite.hfft_out(input, n, dim, norm, out=out)
 
@@ -369,6 +393,8 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         n = int_of(n, "fft_ihfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ihfft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ihfft", "norm", 4)
     return composite.ihfft(input, n, dim, norm)
 
 
@@ -384,6 +410,8 @@ def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
         n = int_of(n, "fft_ihfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ihfft", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ihfft", "norm", 4)
     refuse_grad("fft_ihfft", input, out)
     return composite.ihfft_out(input, n, dim, norm, out=out)
 
@@ -400,12 +428,14 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_fft2, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_fft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_fft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_fft2", "norm", 4)
     try:
         return composite.fftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -422,12 +452,14 @@ def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         return raise_bad_argument(fft_fft2_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_fft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_fft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_fft2", "norm", 4)
     refuse_grad("fft_fft2", input, out)
     return composite.fftn_out(input, s, dim, norm, out=out)
 
@@ -444,12 +476,14 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_fftn, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_fftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_fftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_fftn", "norm", 4)
     try:
         return composite.fftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -466,12 +500,14 @@ def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
         return raise_bad_argument(fft_fftn_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_fftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_fftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_fftn", "norm", 4)
     refuse_grad("fft_fftn", input, out)
     return composite.fftn_out(input, s, dim, norm, out=out)
 
@@ -488,12 +524,14 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_ifft2, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_ifft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_ifft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ifft2", "norm", 4)
     try:
         return composite.ifftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -510,12 +548,14 @@ def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         return raise_bad_argument(fft_ifft2_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_ifft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_ifft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ifft2", "norm", 4)
     refuse_grad("fft_ifft2", input, out)
     return composite.ifftn_out(input, s, dim, norm, out=out)
 
@@ -532,12 +572,14 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_ifftn, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_ifftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_ifftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ifftn", "norm", 4)
     try:
         return composite.ifftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -554,12 +596,14 @@ def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
         return raise_bad_argument(fft_ifftn_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_ifftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_ifftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ifftn", "norm", 4)
     refuse_grad("fft_ifftn", input, out)
     return composite.ifftn_out(input, s, dim, norm, out=out)
 
@@ -576,12 +620,14 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_rfft2, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_rfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_rfft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_rfft2", "norm", 4)
     try:
         return composite.rfftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -598,12 +644,14 @@ def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         return raise_bad_argument(fft_rfft2_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_rfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_rfft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_rfft2", "norm", 4)
     refuse_grad("fft_rfft2", input, out)
     return composite.rfftn_out(input, s, dim, norm, out=out)
 
@@ -620,12 +668,14 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_rfftn, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_rfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_rfftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_rfftn", "norm", 4)
     try:
         return composite.rfftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -642,12 +692,14 @@ def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
         return raise_bad_argument(fft_rfftn_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_rfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_rfftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_rfftn", "norm", 4)
     refuse_grad("fft_rfftn", input, out)
     return composite.rfftn_out(input, s, dim, norm, out=out)
 
@@ -664,12 +716,14 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_irfft2, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_irfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_irfft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_irfft2", "norm", 4)
     try:
         return composite.irfftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -686,12 +740,14 @@ def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         return raise_bad_argument(fft_irfft2_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_irfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_irfft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_irfft2", "norm", 4)
     refuse_grad("fft_irfft2", input, out)
     return composite.irfftn_out(input, s, dim, norm, out=out)
 
@@ -708,12 +764,14 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_irfftn, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_irfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_irfftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_irfftn", "norm", 4)
     try:
         return composite.irfftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -730,12 +788,14 @@ def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
         return raise_bad_argument(fft_irfftn_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_irfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_irfftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_irfftn", "norm", 4)
     refuse_grad("fft_irfftn", input, out)
     return composite.irfftn_out(input, s, dim, norm, out=out)
 
@@ -752,12 +812,14 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_hfft2, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_hfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_hfft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_hfft2", "norm", 4)
     try:
         return composite.hfftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -774,12 +836,14 @@ def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         return raise_bad_argument(fft_hfft2_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_hfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_hfft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_hfft2", "norm", 4)
     refuse_grad("fft_hfft2", input, out)
     return composite.hfftn_out(input, s, dim, norm, out=out)
 
@@ -796,12 +860,14 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_hfftn, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_hfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_hfftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_hfftn", "norm", 4)
     try:
         return composite.hfftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -818,12 +884,14 @@ def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
         return raise_bad_argument(fft_hfftn_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_hfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_hfftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_hfftn", "norm", 4)
     refuse_grad("fft_hfftn", input, out)
     return composite.hfftn_out(input, s, dim, norm, out=out)
 
@@ -840,12 +908,14 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_ihfft2, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_ihfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_ihfft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ihfft2", "norm", 4)
     try:
         return composite.ihfftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -862,12 +932,14 @@ def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         return raise_bad_argument(fft_ihfft2_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_ihfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "fft_ihfft2", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ihfft2", "norm", 4)
     refuse_grad("fft_ihfft2", input, out)
     return composite.ihfftn_out(input, s, dim, norm, out=out)
 
@@ -884,12 +956,14 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         return raise_bad_argument(fft_ihfftn, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_ihfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_ihfftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ihfftn", "norm", 4)
     try:
         return composite.ihfftn(input, s, dim, norm)
     except (AttributeError, TypeError) as error:
@@ -906,12 +980,14 @@ def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
         return raise_bad_argument(fft_ihfftn_out, input, s, dim, norm, out=out)
     if type(s) is int:
         s = (s,)
-    elif s is not None and type(s) is not tuple:
+    elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
         s = ints_of(s, "fft_ihfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_ihfftn", "dim", 3)
+    if norm is not None and type(norm) is not str:
+        norm = str_of(norm, "fft_ihfftn", "norm", 4)
     refuse_grad("fft_ihfftn", input, out)
     return composite.ihfftn_out(input, s, dim, norm, out=out)
 
@@ -936,6 +1012,10 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
         n = int_of(n, "fft_fftfreq", "n", 1)
     if type(d) is not float:
         d = float_of(d, "fft_fftfreq", "d", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "fft_fftfreq", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "fft_fftfreq")
     result = composite.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -975,6 +1055,10 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
         n = int_of(n, "fft_rfftfreq", "n", 1)
     if type(d) is not float:
         d = float_of(d, "fft_rfftfreq", "d", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "fft_rfftfreq", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "fft_rfftfreq")
     result = composite.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1004,7 +1088,7 @@ def fft_fftshift(input, dim=None, *, axis=None):
         return raise_bad_argument(fft_fftshift, input, dim)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_fftshift", "dim", 2)
     try:
         return composite.fftshift(input, dim)
@@ -1022,7 +1106,7 @@ def fft_ifftshift(input, dim=None, *, axis=None):
         return raise_bad_argument(fft_ifftshift, input, dim)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "fft_ifftshift", "dim", 2)
     try:
         return composite.ifftshift(input, dim)
@@ -1087,13 +1171,13 @@ def stft_default(
         hop_length = int_of(hop_length, "stft", "hop_length", 3)
     if win_length is not None and type(win_length) is not int:
         win_length = int_of(win_length, "stft", "win_length", 4)
-    if normalized and normalized is not True:
+    if normalized is not False and normalized is not True:
         normalized = bool_of(normalized, "stft", "normalized", 6)
-    if onesided and onesided is not True:
+    if onesided is not None and onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "stft", "onesided", 7)
-    if return_complex and return_complex is not True:
+    if return_complex is not None and return_complex is not False and return_complex is not True:
         return_complex = bool_of(return_complex, "stft", "return_complex", 8)
-    if align_to_window and align_to_window is not True:
+    if align_to_window is not None and align_to_window is not False and align_to_window is not True:
         align_to_window = bool_of(align_to_window, "stft", "align_to_window", 9)
     return composite.stft(
         input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
@@ -1165,15 +1249,17 @@ def stft_center(
         hop_length = int_of(hop_length, "stft", "hop_length", 3)
     if win_length is not None and type(win_length) is not int:
         win_length = int_of(win_length, "stft", "win_length", 4)
-    if center and center is not True:
+    if center is not False and center is not True:
         center = bool_of(center, "stft", "center", 6)
-    if normalized and normalized is not True:
+    if type(pad_mode) is not str:
+        pad_mode = str_of(pad_mode, "stft", "pad_mode", 7)
+    if normalized is not False and normalized is not True:
         normalized = bool_of(normalized, "stft", "normalized", 8)
-    if onesided and onesided is not True:
+    if onesided is not None and onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "stft", "onesided", 9)
-    if return_complex and return_complex is not True:
+    if return_complex is not None and return_complex is not False and return_complex is not True:
         return_complex = bool_of(return_complex, "stft", "return_complex", 10)
-    if align_to_window and align_to_window is not True:
+    if align_to_window is not None and align_to_window is not False and align_to_window is not True:
         align_to_window = bool_of(align_to_window, "stft", "align_to_window", 11)
     return composite.stft_center(
         input,
@@ -1231,15 +1317,15 @@ def istft(
         hop_length = int_of(hop_length, "istft", "hop_length", 3)
     if win_length is not None and type(win_length) is not int:
         win_length = int_of(win_length, "istft", "win_length", 4)
-    if center and center is not True:
+    if center is not False and center is not True:
         center = bool_of(center, "istft", "center", 6)
-    if normalized and normalized is not True:
+    if normalized is not False and normalized is not True:
         normalized = bool_of(normalized, "istft", "normalized", 7)
-    if onesided and onesided is not True:
+    if onesided is not None and onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "istft", "onesided", 8)
     if length is not None and type(length) is not int:
         length = int_of(length, "istft", "length", 9)
-    if return_complex and return_complex is not True:
+    if return_complex is not False and return_complex is not True:
         return_complex = bool_of(return_complex, "istft", "return_complex", 10)
     return composite.istft(
         input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex

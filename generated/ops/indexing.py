@@ -7,7 +7,7 @@ import builtins
 from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, set_array
-from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import indexing as composite
 from mindtorch.dispatch.arguments import (
@@ -19,6 +19,7 @@ from mindtorch.dispatch.arguments import (
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
@@ -81,7 +82,7 @@ def index_put(input, indices, values, accumulate=False):
         return call(index_put, input, indices, values, accumulate)
     if type(indices) is not list and not isinstance(indices, (list, tuple)):
         return raise_bad_argument(index_put, input, indices, values, accumulate)
-    if accumulate and accumulate is not True:
+    if accumulate is not False and accumulate is not True:
         accumulate = bool_of(accumulate, "index_put", "accumulate", 4)
     try:
         input_array = input._array
@@ -106,7 +107,7 @@ def index_put_(input, indices, values, accumulate=False):
         return call(index_put_, input, indices, values, accumulate)
     if type(indices) is not list and not isinstance(indices, (list, tuple)):
         return raise_bad_argument(index_put_, input, indices, values, accumulate)
-    if accumulate and accumulate is not True:
+    if accumulate is not False and accumulate is not True:
         accumulate = bool_of(accumulate, "index_put_", "accumulate", 4)
     try:
         input_array = input._array
@@ -273,7 +274,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         return gather_out(input, dim, index, sparse_grad=sparse_grad, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "gather", "dim", 2)
-    if sparse_grad and sparse_grad is not True:
+    if sparse_grad is not False and sparse_grad is not True:
         sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
     try:
         input_array = input._array
@@ -298,7 +299,7 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
         return call(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "gather", "dim", 2)
-    if sparse_grad and sparse_grad is not True:
+    if sparse_grad is not False and sparse_grad is not True:
         sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
     try:
         input_array = input._array
@@ -553,6 +554,8 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
         return scatter_reduce_overload_out(input, dim, index, src, reduce=reduce, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "scatter", "dim", 2)
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "scatter", "reduce")
     try:
         input_array = input._array
         index_array = index._array
@@ -576,6 +579,8 @@ def scatter__reduce(input, dim, index, src, *, reduce):
         return call(scatter__reduce, input, dim, index, src, reduce=reduce)
     if type(dim) is not int:
         dim = int_of(dim, "scatter_", "dim", 2)
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "scatter_", "reduce")
     try:
         input_array = input._array
         index_array = index._array
@@ -604,6 +609,8 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
         return call(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "scatter", "dim", 2)
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "scatter", "reduce")
     try:
         input_array = input._array
         index_array = index._array
@@ -635,6 +642,8 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
         dim = int_of(dim, "scatter", "dim", 2)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "scatter", "value", 4)
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "scatter", "reduce")
     try:
         input_array = input._array
         index_array = index._array
@@ -691,6 +700,8 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
         dim = int_of(dim, "scatter_", "dim", 2)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "scatter_", "value", 4)
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "scatter_", "reduce")
     try:
         input_array = input._array
         index_array = index._array
@@ -752,6 +763,8 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
         dim = int_of(dim, "scatter", "dim", 2)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "scatter", "value", 4)
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "scatter", "reduce")
     try:
         input_array = input._array
         index_array = index._array
@@ -778,7 +791,9 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         return scatter_reduce_out(input, dim, index, src, reduce, include_self=include_self, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "scatter_reduce", "dim", 2)
-    if include_self and include_self is not True:
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
+    if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "scatter_reduce", "include_self")
     try:
         input_array = input._array
@@ -810,7 +825,9 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
         return call(scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
     if type(dim) is not int:
         dim = int_of(dim, "scatter_reduce_", "dim", 2)
-    if include_self and include_self is not True:
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "scatter_reduce_", "reduce", 5)
+    if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "scatter_reduce_", "include_self")
     try:
         input_array = input._array
@@ -845,7 +862,9 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
         return call(scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "scatter_reduce", "dim", 2)
-    if include_self and include_self is not True:
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
+    if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "scatter_reduce", "include_self")
     try:
         input_array = input._array
@@ -878,7 +897,9 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         return index_reduce_out(input, dim, index, source, reduce, include_self=include_self, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "index_reduce", "dim", 2)
-    if include_self and include_self is not True:
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "index_reduce", "reduce", 5)
+    if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "index_reduce", "include_self")
     try:
         input_array = input._array
@@ -911,7 +932,9 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
         return call(index_reduce_, input, dim, index, source, reduce, include_self=include_self)
     if type(dim) is not int:
         dim = int_of(dim, "index_reduce_", "dim", 2)
-    if include_self and include_self is not True:
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "index_reduce_", "reduce", 5)
+    if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "index_reduce_", "include_self")
     try:
         input_array = input._array
@@ -946,7 +969,9 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
         return call(index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "index_reduce", "dim", 2)
-    if include_self and include_self is not True:
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "index_reduce", "reduce", 5)
+    if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "index_reduce", "include_self")
     try:
         input_array = input._array
@@ -975,7 +1000,7 @@ def put(input, index, source, accumulate=False):
     """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
     if state.interceptors and intercepts(put, input, index, source):
         return call(put, input, index, source, accumulate)
-    if accumulate and accumulate is not True:
+    if accumulate is not False and accumulate is not True:
         accumulate = bool_of(accumulate, "put", "accumulate", 4)
     try:
         input_array = input._array
@@ -999,7 +1024,7 @@ def put_(input, index, source, accumulate=False):
     """put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)"""
     if state.interceptors and intercepts(put_, input, index, source):
         return call(put_, input, index, source, accumulate)
-    if accumulate and accumulate is not True:
+    if accumulate is not False and accumulate is not True:
         accumulate = bool_of(accumulate, "put_", "accumulate", 4)
     try:
         input_array = input._array
@@ -1322,7 +1347,7 @@ def repeat(input, repeats, *more_repeats):
         return call(repeat, input, repeats, *more_repeats)
     if type(repeats) is int:
         repeats = (repeats,) + more_repeats
-    elif type(repeats) is not tuple:
+    elif type(repeats) is not tuple or repeats and type(repeats[0]) is not int:
         repeats = ints_of((repeats,) + more_repeats if more_repeats else repeats, "repeat", "repeats", 2)
     try:
         input_array = input._array
@@ -1352,7 +1377,7 @@ def flip(input, dims, *more_dims):
         return call(flip, input, dims, *more_dims)
     if type(dims) is int:
         dims = (dims,) + more_dims
-    elif type(dims) is not tuple:
+    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of((dims,) + more_dims if more_dims else dims, "flip", "dims", 2)
     try:
         input_array = input._array
@@ -1381,13 +1406,13 @@ def roll(input, shifts, dims=()):
         return call(roll, input, shifts, dims)
     if type(shifts) is int:
         shifts = (shifts,)
-    elif type(shifts) is not tuple:
+    elif type(shifts) is not tuple or shifts and type(shifts[0]) is not int:
         shifts = ints_of(shifts, "roll", "shifts", 2)
     if type(dims) is int:
         dims = (dims,)
     elif dims is None:
         dims = ()
-    elif type(dims) is not tuple:
+    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of(dims, "roll", "dims", 3)
     try:
         input_array = input._array
@@ -1610,7 +1635,7 @@ def select_backward(grad_output, input_sizes, dim, index):
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
     if state.interceptors and intercepts(select_backward, grad_output):
         return call(select_backward, grad_output, input_sizes, dim, index)
-    if type(input_sizes) is not tuple:
+    if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
         input_sizes = ints_of(input_sizes, "select_backward", "input_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "select_backward", "dim", 3)
@@ -1644,7 +1669,7 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
     if state.interceptors and intercepts(slice_backward, grad_output):
         return call(slice_backward, grad_output, input_sizes, dim, start, end, step)
-    if type(input_sizes) is not tuple:
+    if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
         input_sizes = ints_of(input_sizes, "slice_backward", "input_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "slice_backward", "dim", 3)
@@ -1687,7 +1712,7 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
     if state.interceptors and intercepts(diagonal_backward, grad_output):
         return call(diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
-    if type(input_sizes) is not tuple:
+    if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
         input_sizes = ints_of(input_sizes, "diagonal_backward", "input_sizes", 2)
     if type(offset) is not int:
         offset = int_of(offset, "diagonal_backward", "offset", 3)
@@ -1727,7 +1752,7 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
     if state.interceptors and intercepts(unfold_backward, grad_in):
         return call(unfold_backward, grad_in, input_sizes, dim, size, step)
-    if type(input_sizes) is not tuple:
+    if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
         input_sizes = ints_of(input_sizes, "unfold_backward", "input_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unfold_backward", "dim", 3)
@@ -1765,7 +1790,7 @@ def index_select_backward(grad, self_sizes, dim, index):
         return raise_bad_argument(index_select_backward, grad, self_sizes, dim, index)
     if not isinstance(index, Tensor):
         return raise_bad_argument(index_select_backward, grad, self_sizes, dim, index)
-    if type(self_sizes) is not tuple:
+    if type(self_sizes) is not tuple or self_sizes and type(self_sizes[0]) is not int:
         self_sizes = ints_of(self_sizes, "index_select_backward", "self_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "index_select_backward", "dim", 3)
@@ -1789,7 +1814,7 @@ def gather_backward(grad, input, dim, index, sparse_grad):
         return raise_bad_argument(gather_backward, grad, input, dim, index, sparse_grad)
     if type(dim) is not int:
         dim = int_of(dim, "gather_backward", "dim", 3)
-    if sparse_grad and sparse_grad is not True:
+    if sparse_grad is not False and sparse_grad is not True:
         sparse_grad = bool_of(sparse_grad, "gather_backward", "sparse_grad", 5)
     return composite.gather_backward(grad, input, dim, index, sparse_grad)
 
@@ -1806,9 +1831,9 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
         return raise_bad_argument(value_selecting_reduction_backward, grad, dim, indices, sizes, keepdim)
     if type(dim) is not int:
         dim = int_of(dim, "value_selecting_reduction_backward", "dim", 2)
-    if type(sizes) is not tuple:
+    if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
         sizes = ints_of(sizes, "value_selecting_reduction_backward", "sizes", 4)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "value_selecting_reduction_backward", "keepdim", 5)
     try:
         return composite.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
@@ -1983,7 +2008,7 @@ def tile(input, dims, *more_dims):
         return raise_bad_argument(tile, input, dims, *more_dims)
     if type(dims) is int:
         dims = (dims,) + more_dims
-    elif type(dims) is not tuple:
+    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of((dims,) + more_dims if more_dims else dims, "tile", "dims", 2)
     try:
         return composite.tile(input, dims)
@@ -2076,8 +2101,20 @@ def rot90(input, k=1, dims=(0, 1)):
         return raise_bad_argument(rot90, input, k, dims)
     if type(k) is not int:
         k = int_of(k, "rot90", "k", 2)
-    if type(dims) is not tuple:
+    if type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of(dims, "rot90", "dims", 3)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.Rot90Backward0((edge,))
+        node.k = k
+        node.dims = dims
+    if node is not None:
+        return recorded(node, composite.rot90, input, k, dims)
     try:
         return composite.rot90(input, k, dims)
     except (AttributeError, TypeError) as error:
@@ -2145,7 +2182,7 @@ def fill_diagonal_(input, fill_value, wrap=False):
         return raise_bad_argument(fill_diagonal_, input, fill_value, wrap)
     if type(fill_value) is not int and type(fill_value) is not float:
         fill_value = scalar_of(fill_value, "fill_diagonal_", "fill_value", 2)
-    if wrap and wrap is not True:
+    if wrap is not False and wrap is not True:
         wrap = bool_of(wrap, "fill_diagonal_", "wrap", 3)
     return composite.fill_diagonal_(input, fill_value, wrap)
 
@@ -2158,7 +2195,7 @@ def combinations(input, r=2, with_replacement=False):
         return raise_bad_argument(combinations, input, r, with_replacement)
     if type(r) is not int:
         r = int_of(r, "combinations", "r", 2)
-    if with_replacement and with_replacement is not True:
+    if with_replacement is not False and with_replacement is not True:
         with_replacement = bool_of(with_replacement, "combinations", "with_replacement", 3)
     return composite.combinations(input, r, with_replacement)
 
@@ -2175,6 +2212,18 @@ def index_fill_int_Scalar(input, dim, index, value):
         dim = int_of(dim, "index_fill", "dim", 2)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "index_fill", "value", 4)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.IndexFillBackward0((edge,))
+        node.dim = dim
+        node.kept = (save(index),)
+    if node is not None:
+        return recorded(node, composite.index_fill, input, dim, index, value)
     return composite.index_fill(input, dim, index, value)
 
 
@@ -2271,6 +2320,21 @@ def index_copy(input, dim, index, source, *, out=None):
         return raise_bad_argument(index_copy, input, dim, index, source, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "index_copy", "dim", 2)
+    node = None
+    if (
+        (input._edge is not None or source._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+    ):
+        input_edge = input._edge or edge_of(input)
+        source_edge = source._edge or edge_of(source)
+        if input_edge or source_edge:
+            node = nodes.IndexCopyBackward0((input_edge, source_edge))
+            node.dim = dim
+            node.source_shape = source.shape
+            node.kept = (save(index),)
+    if node is not None:
+        return recorded(node, composite.index_copy, input, dim, index, source)
     return composite.index_copy(input, dim, index, source)
 
 
@@ -2303,7 +2367,7 @@ def index_copy_out(input, dim, index, source, *, out):
         return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "index_copy", "dim", 2)
-    refuse_grad("index_copy", input, index, source, out)
+    refuse_grad("index_copy", input, source, out)
     return composite.index_copy_out(input, dim, index, source, out=out)
 
 
@@ -2317,6 +2381,18 @@ def take(input, index, *, out=None):
         return raise_bad_argument(take, input, index, out=out)
     if not isinstance(index, Tensor):
         return raise_bad_argument(take, input, index, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.TakeBackward0((edge,))
+        node.self_shape = input.shape
+        node.kept = (save(index),)
+    if node is not None:
+        return recorded(node, composite.take, input, index)
     return composite.take(input, index)
 
 
@@ -2330,5 +2406,5 @@ def take_out(input, index, *, out):
         return raise_bad_argument(take_out, input, index, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(take_out, input, index, out=out)
-    refuse_grad("take", input, index, out)
+    refuse_grad("take", input, out)
     return composite.take_out(input, index, out=out)

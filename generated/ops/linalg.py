@@ -6,19 +6,21 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
-from mindtorch.autograd.outputs import refuse_grad, write_out
+from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import linalg as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
     dtype_of,
     explained,
+    fits_signature,
     float_of,
     int_of,
     ints_of,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    str_of,
 )
 from mindtorch.dispatch.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -613,6 +615,22 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
         beta = scalar_of(beta, "addr", "beta")
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addr", "alpha")
+    node = None
+    if (
+        (input._edge is not None or vec1._edge is not None or vec2._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+    ):
+        input_edge = input._edge or edge_of(input)
+        vec1_edge = vec1._edge or edge_of(vec1)
+        vec2_edge = vec2._edge or edge_of(vec2)
+        if input_edge or vec1_edge or vec2_edge:
+            node = nodes.AddrBackward0((input_edge, vec1_edge, vec2_edge))
+            node.beta = beta
+            node.alpha = alpha
+            node.kept = (save(vec2) if vec1_edge else None, save(vec1) if vec2_edge else None)
+    if node is not None:
+        return recorded(node, composite.addr, input, vec1, vec2, beta=beta, alpha=alpha)
     return composite.addr(input, vec1, vec2, beta=beta, alpha=alpha)
 
 
@@ -663,6 +681,19 @@ def vdot(input, other, *, out=None):
         return raise_bad_argument(vdot, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(vdot, input, other, out=out)
+    node = None
+    if (
+        (input._edge is not None or other._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+    ):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.VdotBackward0((input_edge, other_edge))
+            node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+    if node is not None:
+        return recorded(node, composite.vdot, input, other)
     return composite.vdot(input, other)
 
 
@@ -742,9 +773,11 @@ def einsum(equation, tensors, *, path=None):
     """einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor"""
     if state.interceptors and intercepts(einsum, tensors):
         return call(einsum, equation, tensors, path=path)
+    if type(equation) is not str:
+        equation = str_of(equation, "einsum", "equation", 1)
     if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
         return raise_bad_argument(einsum, equation, tensors, path=path)
-    if path is not None and type(path) is not tuple:
+    if path is not None and (type(path) is not tuple or path and type(path[0]) is not int):
         path = ints_of(path, "einsum", "path")
     try:
         return composite.einsum(equation, tensors, path=path)
@@ -762,9 +795,9 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
         return raise_bad_argument(tensordot, input, other, dims_self, dims_other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(tensordot, input, other, dims_self, dims_other, out=out)
-    if type(dims_self) is not tuple:
+    if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
         dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
-    if type(dims_other) is not tuple:
+    if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
         dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
     try:
         return composite.tensordot(input, other, dims_self, dims_other)
@@ -782,9 +815,9 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
         return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(tensordot_out, input, other, dims_self, dims_other, out=out)
-    if type(dims_self) is not tuple:
+    if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
         dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
-    if type(dims_other) is not tuple:
+    if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
         dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
     refuse_grad("tensordot", input, other, out)
     return composite.tensordot_out(input, other, dims_self, dims_other, out=out)
@@ -937,6 +970,17 @@ def trace(input):
         return call(trace, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(trace, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.TraceBackward0((edge,))
+        node.self_shape = input.shape
+    if node is not None:
+        return recorded(node, composite.trace, input)
     return composite.trace(input)
 
 
@@ -949,7 +993,7 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
         return call(linalg_inv_ex, A, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_inv_ex_out(A, check_errors=check_errors, out=out)
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
     try:
         A_array = A._array
@@ -970,7 +1014,7 @@ def linalg_inv_ex_out(A, *, check_errors=False, out):
     """linalg_inv_ex.inverse(Tensor A, *, bool check_errors=False, Tensor(a!) inverse, Tensor(b!) info) -> (Tensor(a!) inverse, Tensor(b!) info)"""
     if state.interceptors and intercepts(linalg_inv_ex_out, A, out):
         return call(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
@@ -1220,9 +1264,9 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         return call(_linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     if out is not None:
         return _linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "_linalg_solve_ex", "left")
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
     try:
         A_array = A._array
@@ -1254,9 +1298,9 @@ def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     """_linalg_solve_ex.result(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info)"""
     if state.interceptors and intercepts(_linalg_solve_ex_out, A, B, out):
         return call(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "_linalg_solve_ex", "left")
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
@@ -1284,9 +1328,9 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     if not isinstance(B, Tensor):
         return raise_bad_argument(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "linalg_solve_ex", "left")
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
     return return_types.linalg_solve_ex(composite.linalg_solve_ex(A, B, left=left, check_errors=check_errors))
 
@@ -1299,9 +1343,9 @@ def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
         return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     if not isinstance(B, Tensor):
         return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "linalg_solve_ex", "left")
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
@@ -1321,7 +1365,7 @@ def linalg_solve(A, B, *, left=True, out=None):
         return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
     if not isinstance(B, Tensor):
         return raise_bad_argument(linalg_solve, A, B, left=left, out=out)
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "linalg_solve", "left")
     return composite.linalg_solve(A, B, left=left)
 
@@ -1336,7 +1380,7 @@ def linalg_solve_out(A, B, *, left=True, out):
         return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "linalg_solve", "left")
     refuse_grad("linalg_solve", A, B, out)
     return composite.linalg_solve_out(A, B, left=left, out=out)
@@ -1351,9 +1395,9 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
         return call(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_lu_factor_ex_out(A, pivot=pivot, check_errors=check_errors, out=out)
-    if pivot and pivot is not True:
+    if pivot is not False and pivot is not True:
         pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
     try:
         A_array = A._array
@@ -1375,9 +1419,9 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
     """linalg_lu_factor_ex.out(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info)"""
     if state.interceptors and intercepts(linalg_lu_factor_ex_out, A, out):
         return call(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
-    if pivot and pivot is not True:
+    if pivot is not False and pivot is not True:
         pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
@@ -1394,6 +1438,19 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
     return return_types.linalg_lu_factor_ex(out)
 
 
+def _lu_with_info(input, pivot=True, check_errors=True):
+    """_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)"""
+    if state.interceptors and intercepts(_lu_with_info, input):
+        return call(_lu_with_info, input, pivot, check_errors)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_lu_with_info, input, pivot, check_errors)
+    if pivot is not False and pivot is not True:
+        pivot = bool_of(pivot, "_lu_with_info", "pivot", 2)
+    if check_errors is not False and check_errors is not True:
+        check_errors = bool_of(check_errors, "_lu_with_info", "check_errors", 3)
+    return return_types._lu_with_info(composite.lu_with_info(input, pivot, check_errors))
+
+
 def linalg_lu_factor(A, *, pivot=True, out=None):
     """linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)"""
     if state.interceptors and intercepts(linalg_lu_factor, A):
@@ -1402,7 +1459,7 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
         return linalg_lu_factor_out(A, pivot=pivot, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_lu_factor, A, pivot=pivot, out=out)
-    if pivot and pivot is not True:
+    if pivot is not False and pivot is not True:
         pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
     return return_types.linalg_lu_factor(composite.linalg_lu_factor(A, pivot=pivot))
 
@@ -1413,7 +1470,7 @@ def linalg_lu_factor_out(A, *, pivot=True, out):
         return call(linalg_lu_factor_out, A, pivot=pivot, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
-    if pivot and pivot is not True:
+    if pivot is not False and pivot is not True:
         pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
@@ -1431,9 +1488,9 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
         return raise_bad_argument(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     if not isinstance(LU_pivots, Tensor):
         return raise_bad_argument(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    if unpack_data and unpack_data is not True:
+    if unpack_data is not False and unpack_data is not True:
         unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
-    if unpack_pivots and unpack_pivots is not True:
+    if unpack_pivots is not False and unpack_pivots is not True:
         unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
     return return_types.lu_unpack(composite.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots))
 
@@ -1446,9 +1503,9 @@ def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, o
         return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     if not isinstance(LU_pivots, Tensor):
         return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    if unpack_data and unpack_data is not True:
+    if unpack_data is not False and unpack_data is not True:
         unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
-    if unpack_pivots and unpack_pivots is not True:
+    if unpack_pivots is not False and unpack_pivots is not True:
         unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
@@ -1465,7 +1522,7 @@ def linalg_lu(A, *, pivot=True, out=None):
         return call(linalg_lu, A, pivot=pivot, out=out)
     if out is not None:
         return linalg_lu_out(A, pivot=pivot, out=out)
-    if pivot and pivot is not True:
+    if pivot is not False and pivot is not True:
         pivot = bool_of(pivot, "linalg_lu", "pivot")
     try:
         A_array = A._array
@@ -1487,7 +1544,7 @@ def linalg_lu_out(A, *, pivot=True, out):
     """linalg_lu.out(Tensor A, *, bool pivot=True, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
     if state.interceptors and intercepts(linalg_lu_out, A, out):
         return call(linalg_lu_out, A, pivot=pivot, out=out)
-    if pivot and pivot is not True:
+    if pivot is not False and pivot is not True:
         pivot = bool_of(pivot, "linalg_lu", "pivot")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
@@ -1516,9 +1573,9 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
         return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     if not isinstance(B, Tensor):
         return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "linalg_lu_solve", "left")
-    if adjoint and adjoint is not True:
+    if adjoint is not False and adjoint is not True:
         adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
     return composite.linalg_lu_solve(LU, pivots, B, left=left, adjoint=adjoint)
 
@@ -1535,9 +1592,9 @@ def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
         return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "linalg_lu_solve", "left")
-    if adjoint and adjoint is not True:
+    if adjoint is not False and adjoint is not True:
         adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
     refuse_grad("linalg_lu_solve", LU, pivots, B, out)
     return composite.linalg_lu_solve_out(LU, pivots, B, left=left, adjoint=adjoint, out=out)
@@ -1583,11 +1640,11 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
         return call(linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
     if out is not None:
         return linalg_solve_triangular_out(input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "linalg_solve_triangular", "upper")
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "linalg_solve_triangular", "left")
-    if unitriangular and unitriangular is not True:
+    if unitriangular is not False and unitriangular is not True:
         unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
     try:
         input_array = input._array
@@ -1618,11 +1675,11 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
     """linalg_solve_triangular.out(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_solve_triangular_out, input, B, out):
         return call(linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "linalg_solve_triangular", "upper")
-    if left and left is not True:
+    if left is not False and left is not True:
         left = bool_of(left, "linalg_solve_triangular", "left")
-    if unitriangular and unitriangular is not True:
+    if unitriangular is not False and unitriangular is not True:
         unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
     try:
         input_array = input._array
@@ -1653,11 +1710,11 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
         return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "triangular_solve", "upper", 3)
-    if transpose and transpose is not True:
+    if transpose is not False and transpose is not True:
         transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
-    if unitriangular and unitriangular is not True:
+    if unitriangular is not False and unitriangular is not True:
         unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
     return return_types.triangular_solve(composite.triangular_solve(input, A, upper, transpose, unitriangular))
 
@@ -1670,11 +1727,11 @@ def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=Fa
         return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "triangular_solve", "upper", 3)
-    if transpose and transpose is not True:
+    if transpose is not False and transpose is not True:
         transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
-    if unitriangular and unitriangular is not True:
+    if unitriangular is not False and unitriangular is not True:
         unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
@@ -1693,9 +1750,9 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
         return call(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
     if out is not None:
         return linalg_cholesky_ex_out(input, upper=upper, check_errors=check_errors, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "linalg_cholesky_ex", "upper")
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
     try:
         input_array = input._array
@@ -1721,9 +1778,9 @@ def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
     """linalg_cholesky_ex.L(Tensor self, *, bool upper=False, bool check_errors=False, Tensor(a!) L, Tensor(b!) info) -> (Tensor(a!) L, Tensor(b!) info)"""
     if state.interceptors and intercepts(linalg_cholesky_ex_out, input, out):
         return call(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "linalg_cholesky_ex", "upper")
-    if check_errors and check_errors is not True:
+    if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
@@ -1748,7 +1805,7 @@ def linalg_cholesky(input, *, upper=False, out=None):
         return linalg_cholesky_out(input, upper=upper, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_cholesky, input, upper=upper, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "linalg_cholesky", "upper")
     return composite.linalg_cholesky(input, upper=upper)
 
@@ -1761,7 +1818,7 @@ def linalg_cholesky_out(input, *, upper=False, out):
         return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "linalg_cholesky", "upper")
     refuse_grad("linalg_cholesky", input, out)
     return composite.linalg_cholesky_out(input, upper=upper, out=out)
@@ -1775,8 +1832,21 @@ def cholesky(input, upper=False, *, out=None):
         return cholesky_out(input, upper, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(cholesky, input, upper, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky", "upper", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.CholeskyBackward0((edge,))
+        node.upper = upper
+    if node is not None:
+        result = recorded(node, composite.cholesky, input, upper)
+        node.kept = (save_output(node, result),)
+        return result
     return composite.cholesky(input, upper)
 
 
@@ -1788,7 +1858,7 @@ def cholesky_out(input, upper=False, *, out):
         return raise_bad_argument(cholesky_out, input, upper, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(cholesky_out, input, upper, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky", "upper", 2)
     refuse_grad("cholesky", input, out)
     return composite.cholesky_out(input, upper, out=out)
@@ -1804,7 +1874,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
         return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
     if not isinstance(input2, Tensor):
         return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky_solve", "upper", 3)
     return composite.cholesky_solve(input, input2, upper)
 
@@ -1819,7 +1889,7 @@ def cholesky_solve_out(input, input2, upper=False, *, out):
         return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky_solve", "upper", 3)
     refuse_grad("cholesky_solve", input, input2, out)
     return composite.cholesky_solve_out(input, input2, upper, out=out)
@@ -1833,7 +1903,7 @@ def cholesky_inverse(input, upper=False, *, out=None):
         return cholesky_inverse_out(input, upper, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(cholesky_inverse, input, upper, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky_inverse", "upper", 2)
     return composite.cholesky_inverse(input, upper)
 
@@ -1846,7 +1916,7 @@ def cholesky_inverse_out(input, upper=False, *, out):
         return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
-    if upper and upper is not True:
+    if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky_inverse", "upper", 2)
     refuse_grad("cholesky_inverse", input, out)
     return composite.cholesky_inverse_out(input, upper, out=out)
@@ -1861,6 +1931,8 @@ def linalg_qr(A, mode="reduced", *, out=None):
         return call(linalg_qr, A, mode, out=out)
     if out is not None:
         return linalg_qr_out(A, mode, out=out)
+    if type(mode) is not str:
+        mode = str_of(mode, "linalg_qr", "mode", 2)
     try:
         A_array = A._array
     except AttributeError:
@@ -1881,6 +1953,8 @@ def linalg_qr_out(A, mode="reduced", *, out):
     """linalg_qr.out(Tensor A, str mode='reduced', *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
     if state.interceptors and intercepts(linalg_qr_out, A, out):
         return call(linalg_qr_out, A, mode, out=out)
+    if type(mode) is not str:
+        mode = str_of(mode, "linalg_qr", "mode", 2)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_qr_out, A, mode, out=out)
     try:
@@ -1904,7 +1978,7 @@ def qr(input, some=True, *, out=None):
         return qr_out(input, some, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(qr, input, some, out=out)
-    if some and some is not True:
+    if some is not False and some is not True:
         some = bool_of(some, "qr", "some", 2)
     return return_types.qr(composite.qr(input, some))
 
@@ -1915,12 +1989,298 @@ def qr_out(input, some=True, *, out):
         return call(qr_out, input, some, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(qr_out, input, some, out=out)
-    if some and some is not True:
+    if some is not False and some is not True:
         some = bool_of(some, "qr", "some", 2)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(qr_out, input, some, out=out)
     refuse_grad("qr", input, *out)
     return return_types.qr(write_out(out, composite.qr(input, some)))
+
+
+_geqrf_kernels = kernel_table("geqrf")
+
+
+def geqrf(input, *, out=None):
+    """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
+    if state.interceptors and intercepts(geqrf, input):
+        return call(geqrf, input, out=out)
+    if out is not None:
+        return geqrf_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(geqrf, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.GeqrfBackward0((edge,))
+    a_array, tau_array = _geqrf_kernels[type(input_array)](input_array)
+    a = wrap_output(a_array, node, 0)
+    tau = wrap_output(tau_array, node, 1)
+    return return_types.geqrf((a, tau))
+
+
+def geqrf_out(input, *, out):
+    """geqrf.a(Tensor self, *, Tensor(a!) a, Tensor(b!) tau) -> (Tensor(a!) a, Tensor(b!) tau)"""
+    if state.interceptors and intercepts(geqrf_out, input, out):
+        return call(geqrf_out, input, out=out)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(geqrf_out, input, out=out)
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(geqrf_out, input, out=out)
+    refuse_grad("aten::geqrf", input, *out)
+    arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.geqrf(out)
+
+
+_linalg_householder_product_kernels = kernel_table("linalg_householder_product")
+
+
+def linalg_householder_product(input, tau, *, out=None):
+    """linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
+    if state.interceptors and intercepts(linalg_householder_product, input, tau):
+        return call(linalg_householder_product, input, tau, out=out)
+    if out is not None:
+        return linalg_householder_product_out(input, tau, out=out)
+    try:
+        input_array = input._array
+        tau_array = tau._array
+    except AttributeError:
+        return raise_bad_argument(linalg_householder_product, input, tau, out=out)
+    node = None
+    if (input._edge is not None or tau._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        tau_edge = tau._edge or edge_of(tau)
+        if input_edge or tau_edge:
+            node = nodes.LinalgHouseholderProductBackward0((input_edge, tau_edge))
+            node.kept = (save(input), save(tau))
+    return wrap(_linalg_householder_product_kernels[type(input_array)](input_array, tau_array), node)
+
+
+def linalg_householder_product_out(input, tau, *, out):
+    """linalg_householder_product.out(Tensor input, Tensor tau, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_householder_product_out, input, tau, out):
+        return call(linalg_householder_product_out, input, tau, out=out)
+    try:
+        input_array = input._array
+        tau_array = tau._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(linalg_householder_product_out, input, tau, out=out)
+    refuse_grad("linalg_householder_product", input, tau, out)
+    set_array(out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+def orgqr(input, input2, *, out=None):
+    """orgqr(Tensor self, Tensor input2) -> Tensor"""
+    if state.interceptors and intercepts(orgqr, input, input2):
+        return call(orgqr, input, input2, out=out)
+    if out is not None:
+        return orgqr_out(input, input2, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(orgqr, input, input2, out=out)
+    if not isinstance(input2, Tensor):
+        return raise_bad_argument(orgqr, input, input2, out=out)
+    return composite.orgqr(input, input2)
+
+
+def orgqr_out(input, input2, *, out):
+    """orgqr.out(Tensor self, Tensor input2, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(orgqr_out, input, input2, out):
+        return call(orgqr_out, input, input2, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(orgqr_out, input, input2, out=out)
+    if not isinstance(input2, Tensor):
+        return raise_bad_argument(orgqr_out, input, input2, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(orgqr_out, input, input2, out=out)
+    refuse_grad("orgqr", input, input2, out)
+    return composite.orgqr_out(input, input2, out=out)
+
+
+_ormqr_kernels = kernel_table("ormqr")
+
+
+def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
+    """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor"""
+    if state.interceptors and intercepts(ormqr, input, input2, input3):
+        return call(ormqr, input, input2, input3, left, transpose, out=out)
+    if out is not None:
+        return ormqr_out(input, input2, input3, left, transpose, out=out)
+    if left is not False and left is not True:
+        left = bool_of(left, "ormqr", "left", 4)
+    if transpose is not False and transpose is not True:
+        transpose = bool_of(transpose, "ormqr", "transpose", 5)
+    try:
+        input_array = input._array
+        input2_array = input2._array
+        input3_array = input3._array
+    except AttributeError:
+        return raise_bad_argument(ormqr, input, input2, input3, left, transpose, out=out)
+    node = None
+    if (input._edge is not None or input2._edge is not None or input3._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        input_edge = input._edge or edge_of(input)
+        input2_edge = input2._edge or edge_of(input2)
+        input3_edge = input3._edge or edge_of(input3)
+        if input_edge or input2_edge or input3_edge:
+            node = nodes.OrmqrBackward0((input_edge, input2_edge, input3_edge))
+            node.left = left
+            node.transpose = transpose
+            node.kept = (save(input), save(input2), save(input3))
+    return wrap(_ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose), node)
+
+
+def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
+    """ormqr.out(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(ormqr_out, input, input2, input3, out):
+        return call(ormqr_out, input, input2, input3, left, transpose, out=out)
+    if left is not False and left is not True:
+        left = bool_of(left, "ormqr", "left", 4)
+    if transpose is not False and transpose is not True:
+        transpose = bool_of(transpose, "ormqr", "transpose", 5)
+    try:
+        input_array = input._array
+        input2_array = input2._array
+        input3_array = input3._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(ormqr_out, input, input2, input3, left, transpose, out=out)
+    refuse_grad("ormqr", input, input2, input3, out)
+    set_array(
+        out, _ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+_linalg_ldl_factor_ex_kernels = kernel_table("linalg_ldl_factor_ex")
+
+
+def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
+    """linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)"""
+    if state.interceptors and intercepts(linalg_ldl_factor_ex, input):
+        return call(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
+    if out is not None:
+        return linalg_ldl_factor_ex_out(input, hermitian=hermitian, check_errors=check_errors, out=out)
+    if hermitian is not False and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
+    if check_errors is not False and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
+    LD_array, pivots_array, info_array = _linalg_ldl_factor_ex_kernels[type(input_array)](
+        input_array, hermitian, check_errors
+    )
+    LD = wrap(LD_array)
+    pivots = wrap(pivots_array)
+    info = wrap(info_array)
+    return return_types.linalg_ldl_factor_ex((LD, pivots, info))
+
+
+def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out):
+    """linalg_ldl_factor_ex.out(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info)"""
+    if state.interceptors and intercepts(linalg_ldl_factor_ex_out, input, out):
+        return call(linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out)
+    if hermitian is not False and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
+    if check_errors is not False and check_errors is not True:
+        check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(
+            linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
+        )
+    try:
+        input_array = input._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(
+            linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
+        )
+    arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](input_array, hermitian, check_errors, out=out_arrays)
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.linalg_ldl_factor_ex(out)
+
+
+def linalg_ldl_factor(input, *, hermitian=False, out=None):
+    """linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)"""
+    if state.interceptors and intercepts(linalg_ldl_factor, input):
+        return call(linalg_ldl_factor, input, hermitian=hermitian, out=out)
+    if out is not None:
+        return linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_ldl_factor, input, hermitian=hermitian, out=out)
+    if hermitian is not False and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
+    return return_types.linalg_ldl_factor(composite.linalg_ldl_factor(input, hermitian=hermitian))
+
+
+def linalg_ldl_factor_out(input, *, hermitian=False, out):
+    """linalg_ldl_factor.out(Tensor self, *, bool hermitian=False, Tensor(a!) LD, Tensor(b!) pivots) -> (Tensor(a!) LD, Tensor(b!) pivots)"""
+    if state.interceptors and intercepts(linalg_ldl_factor_out, input, out):
+        return call(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
+    if hermitian is not False and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
+    refuse_grad("linalg_ldl_factor", input, *out)
+    return return_types.linalg_ldl_factor(write_out(out, composite.linalg_ldl_factor(input, hermitian=hermitian)))
+
+
+_linalg_ldl_solve_kernels = kernel_table("linalg_ldl_solve")
+
+
+def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
+    """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
+    if state.interceptors and intercepts(linalg_ldl_solve, LD, pivots, B):
+        return call(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
+    if out is not None:
+        return linalg_ldl_solve_out(LD, pivots, B, hermitian=hermitian, out=out)
+    if hermitian is not False and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
+    try:
+        LD_array = LD._array
+        pivots_array = pivots._array
+        B_array = B._array
+    except AttributeError:
+        return raise_bad_argument(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
+    return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian))
+
+
+def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
+    """linalg_ldl_solve.out(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(linalg_ldl_solve_out, LD, pivots, B, out):
+        return call(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
+    if hermitian is not False and hermitian is not True:
+        hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
+    try:
+        LD_array = LD._array
+        pivots_array = pivots._array
+        B_array = B._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
+    set_array(out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array))
+    mark_written(out)
+    return out
 
 
 __linalg_svd_kernels = kernel_table("_linalg_svd")
@@ -1932,10 +2292,12 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
         return call(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
     if out is not None:
         return _linalg_svd_out(A, full_matrices, compute_uv, driver=driver, out=out)
-    if full_matrices and full_matrices is not True:
+    if full_matrices is not False and full_matrices is not True:
         full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
-    if compute_uv and compute_uv is not True:
+    if compute_uv is not False and compute_uv is not True:
         compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
+    if driver is not None and type(driver) is not str:
+        driver = str_of(driver, "_linalg_svd", "driver")
     try:
         A_array = A._array
     except AttributeError:
@@ -1956,10 +2318,12 @@ def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out
     """_linalg_svd.U(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
     if state.interceptors and intercepts(_linalg_svd_out, A, out):
         return call(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
-    if full_matrices and full_matrices is not True:
+    if full_matrices is not False and full_matrices is not True:
         full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
-    if compute_uv and compute_uv is not True:
+    if compute_uv is not False and compute_uv is not True:
         compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
+    if driver is not None and type(driver) is not str:
+        driver = str_of(driver, "_linalg_svd", "driver")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
     try:
@@ -1983,8 +2347,10 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
         return linalg_svd_out(A, full_matrices, driver=driver, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_svd, A, full_matrices, driver=driver, out=out)
-    if full_matrices and full_matrices is not True:
+    if full_matrices is not False and full_matrices is not True:
         full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
+    if driver is not None and type(driver) is not str:
+        driver = str_of(driver, "linalg_svd", "driver")
     return return_types.linalg_svd(composite.linalg_svd(A, full_matrices, driver=driver))
 
 
@@ -1994,8 +2360,10 @@ def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
         return call(linalg_svd_out, A, full_matrices, driver=driver, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
-    if full_matrices and full_matrices is not True:
+    if full_matrices is not False and full_matrices is not True:
         full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
+    if driver is not None and type(driver) is not str:
+        driver = str_of(driver, "linalg_svd", "driver")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
     refuse_grad("linalg_svd", A, *out)
@@ -2010,6 +2378,8 @@ def linalg_svdvals(A, *, driver=None, out=None):
         return linalg_svdvals_out(A, driver=driver, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_svdvals, A, driver=driver, out=out)
+    if driver is not None and type(driver) is not str:
+        driver = str_of(driver, "linalg_svdvals", "driver")
     return composite.linalg_svdvals(A, driver=driver)
 
 
@@ -2021,6 +2391,8 @@ def linalg_svdvals_out(A, *, driver=None, out):
         return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
+    if driver is not None and type(driver) is not str:
+        driver = str_of(driver, "linalg_svdvals", "driver")
     refuse_grad("linalg_svdvals", A, out)
     return composite.linalg_svdvals_out(A, driver=driver, out=out)
 
@@ -2033,9 +2405,9 @@ def svd(input, some=True, compute_uv=True, *, out=None):
         return svd_out(input, some, compute_uv, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(svd, input, some, compute_uv, out=out)
-    if some and some is not True:
+    if some is not False and some is not True:
         some = bool_of(some, "svd", "some", 2)
-    if compute_uv and compute_uv is not True:
+    if compute_uv is not False and compute_uv is not True:
         compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
     return return_types.svd(composite.svd(input, some, compute_uv))
 
@@ -2046,9 +2418,9 @@ def svd_out(input, some=True, compute_uv=True, *, out):
         return call(svd_out, input, some, compute_uv, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
-    if some and some is not True:
+    if some is not False and some is not True:
         some = bool_of(some, "svd", "some", 2)
-    if compute_uv and compute_uv is not True:
+    if compute_uv is not False and compute_uv is not True:
         compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
@@ -2065,7 +2437,9 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
         return call(_linalg_eigh, A, UPLO, compute_v, out=out)
     if out is not None:
         return _linalg_eigh_out(A, UPLO, compute_v, out=out)
-    if compute_v and compute_v is not True:
+    if type(UPLO) is not str:
+        UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
+    if compute_v is not False and compute_v is not True:
         compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
     try:
         A_array = A._array
@@ -2086,7 +2460,9 @@ def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
     """_linalg_eigh.eigenvalues(Tensor A, str UPLO="L", bool compute_v=True, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
     if state.interceptors and intercepts(_linalg_eigh_out, A, out):
         return call(_linalg_eigh_out, A, UPLO, compute_v, out=out)
-    if compute_v and compute_v is not True:
+    if type(UPLO) is not str:
+        UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
+    if compute_v is not False and compute_v is not True:
         compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
@@ -2111,6 +2487,8 @@ def linalg_eigh(input, UPLO="L", *, out=None):
         return linalg_eigh_out(input, UPLO, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_eigh, input, UPLO, out=out)
+    if type(UPLO) is not str:
+        UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
     return return_types.linalg_eigh(composite.linalg_eigh(input, UPLO))
 
 
@@ -2120,6 +2498,8 @@ def linalg_eigh_out(input, UPLO="L", *, out):
         return call(linalg_eigh_out, input, UPLO, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
+    if type(UPLO) is not str:
+        UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
     refuse_grad("linalg_eigh", input, *out)
@@ -2134,6 +2514,8 @@ def linalg_eigvalsh(input, UPLO="L", *, out=None):
         return linalg_eigvalsh_out(input, UPLO, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_eigvalsh, input, UPLO, out=out)
+    if type(UPLO) is not str:
+        UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
     return composite.linalg_eigvalsh(input, UPLO)
 
 
@@ -2145,6 +2527,8 @@ def linalg_eigvalsh_out(input, UPLO="L", *, out):
         return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
+    if type(UPLO) is not str:
+        UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
     refuse_grad("linalg_eigvalsh", input, out)
     return composite.linalg_eigvalsh_out(input, UPLO, out=out)
 
@@ -2330,9 +2714,9 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
         return raise_bad_argument(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
     if type(ord) is not int and type(ord) is not float:
         ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
@@ -2349,9 +2733,9 @@ def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, d
         return raise_bad_argument(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if type(ord) is not int and type(ord) is not float:
         ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
@@ -2367,9 +2751,11 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
         return linalg_matrix_norm_str_ord_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is not tuple:
+    if type(ord) is not str:
+        ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
@@ -2415,14 +2801,134 @@ def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False
         return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if type(dim) is not tuple:
+    if type(ord) is not str:
+        ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
     refuse_grad("linalg_matrix_norm", input, out)
     return composite.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+def nuclear_norm_default(input, keepdim=False, *, out=None):
+    """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor"""
+    if state.interceptors and intercepts(nuclear_norm_default, input):
+        return call(nuclear_norm_default, input, keepdim, out=out)
+    if out is not None:
+        return nuclear_norm_default_out(input, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nuclear_norm_default, input, keepdim, out=out)
+    if keepdim is not False and keepdim is not True:
+        keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
+    return composite.nuclear_norm(input, keepdim)
+
+
+def nuclear_norm_default_out(input, keepdim=False, *, out):
+    """nuclear_norm.out(Tensor self, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nuclear_norm_default_out, input, out):
+        return call(nuclear_norm_default_out, input, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nuclear_norm_default_out, input, keepdim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(nuclear_norm_default_out, input, keepdim, out=out)
+    if keepdim is not False and keepdim is not True:
+        keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
+    refuse_grad("nuclear_norm", input, out)
+    return composite.nuclear_norm_out(input, keepdim, out=out)
+
+
+def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
+    """nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
+    if state.interceptors and intercepts(nuclear_norm_dim, input):
+        return call(nuclear_norm_dim, input, dim, keepdim, out=out)
+    if out is not None:
+        return nuclear_norm_dim_out(input, dim, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nuclear_norm_dim, input, dim, keepdim, out=out)
+    if type(dim) is int:
+        dim = (dim, dim)
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+        dim = ints_of(dim, "nuclear_norm", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
+    return composite.nuclear_norm_dim(input, dim, keepdim)
+
+
+def nuclear_norm(*args, **kwargs):
+    """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
+    nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor
+    """
+    if "keepdims" in kwargs:
+        kwargs["keepdim"] = kwargs.pop("keepdims")
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    for overload in (nuclear_norm_default, nuclear_norm_dim):
+        if fits_signature(overload.op, args, kwargs):
+            return overload(*args, **kwargs)
+    return raise_no_overload(nuclear_norm, (nuclear_norm_default, nuclear_norm_dim), args, kwargs)
+
+
+def nuclear_norm_dim_out(input, dim, keepdim=False, *, out):
+    """nuclear_norm.dim_out(Tensor self, int[2] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(nuclear_norm_dim_out, input, out):
+        return call(nuclear_norm_dim_out, input, dim, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(nuclear_norm_dim_out, input, dim, keepdim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(nuclear_norm_dim_out, input, dim, keepdim, out=out)
+    if type(dim) is int:
+        dim = (dim, dim)
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+        dim = ints_of(dim, "nuclear_norm", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
+    refuse_grad("nuclear_norm", input, out)
+    return composite.nuclear_norm_dim_out(input, dim, keepdim, out=out)
+
+
+def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+    """frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    if state.interceptors and intercepts(frobenius_norm, input):
+        return call(frobenius_norm, input, dim, keepdim, out=out)
+    if out is not None:
+        return frobenius_norm_out(input, dim, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(frobenius_norm, input, dim, keepdim, out=out)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+        dim = ints_of(dim, "frobenius_norm", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
+    try:
+        return composite.frobenius_norm(input, dim, keepdim)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, frobenius_norm, (frobenius_norm,), (input, dim, keepdim), {}) from None
+
+
+def frobenius_norm_out(input, dim, keepdim=False, *, out):
+    """frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(frobenius_norm_out, input, out):
+        return call(frobenius_norm_out, input, dim, keepdim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(frobenius_norm_out, input, dim, keepdim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(frobenius_norm_out, input, dim, keepdim, out=out)
+    if type(dim) is int:
+        dim = (dim,)
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+        dim = ints_of(dim, "frobenius_norm", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
+    refuse_grad("frobenius_norm", input, out)
+    return composite.frobenius_norm_out(input, dim, keepdim, out=out)
 
 
 def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
@@ -2437,9 +2943,9 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
         ord = scalar_of(ord, "linalg_norm", "ord", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "linalg_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_norm", "dtype")
@@ -2458,9 +2964,9 @@ def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=N
         ord = scalar_of(ord, "linalg_norm", "ord", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "linalg_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_norm", "dtype")
@@ -2476,11 +2982,13 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
         return linalg_norm_ord_str_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if type(ord) is not str:
+        ord = str_of(ord, "linalg_norm", "ord", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "linalg_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_norm", "dtype")
@@ -2524,11 +3032,13 @@ def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, 
         return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
+    if type(ord) is not str:
+        ord = str_of(ord, "linalg_norm", "ord", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "linalg_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_norm", "dtype")
@@ -2571,6 +3081,8 @@ def linalg_cond_p_str(input, p, *, out=None):
         return linalg_cond_p_str_out(input, p, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_cond_p_str, input, p, out=out)
+    if type(p) is not str:
+        p = str_of(p, "linalg_cond", "p", 2)
     return composite.linalg_cond_named(input, p)
 
 
@@ -2598,6 +3110,8 @@ def linalg_cond_p_str_out(input, p, *, out):
         return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
+    if type(p) is not str:
+        p = str_of(p, "linalg_cond", "p", 2)
     refuse_grad("linalg_cond", input, out)
     return write_out(out, composite.linalg_cond_named(input, p))
 
@@ -2620,7 +3134,7 @@ def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitia
         return raise_bad_argument(
             linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
     return composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
@@ -2645,7 +3159,7 @@ def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, herm
         return raise_bad_argument(
             linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
     refuse_grad("linalg_matrix_rank", input, atol, rtol, out)
     return write_out(out, composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
@@ -2665,7 +3179,7 @@ def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian
         atol = float_of(atol, "linalg_matrix_rank", "atol")
     if rtol is not None and type(rtol) is not float:
         rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
     return composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
@@ -2686,7 +3200,7 @@ def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermi
         atol = float_of(atol, "linalg_matrix_rank", "atol")
     if rtol is not None and type(rtol) is not float:
         rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
     refuse_grad("linalg_matrix_rank", input, out)
     return write_out(out, composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
@@ -2702,7 +3216,7 @@ def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
         return raise_bad_argument(linalg_matrix_rank_default, input, tol, hermitian, out=out)
     if type(tol) is not float:
         tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
     return composite.linalg_matrix_rank_tol(input, tol, hermitian)
 
@@ -2717,7 +3231,7 @@ def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
         return raise_bad_argument(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
     if type(tol) is not float:
         tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
     refuse_grad("linalg_matrix_rank", input, out)
     return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
@@ -2733,7 +3247,7 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
         return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
     if not isinstance(tol, Tensor):
         return raise_bad_argument(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
     return composite.linalg_matrix_rank_tol(input, tol, hermitian)
 
@@ -2793,7 +3307,7 @@ def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
         return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
     refuse_grad("linalg_matrix_rank", input, tol, out)
     return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
@@ -2817,7 +3331,7 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
         return raise_bad_argument(
             linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
     return composite.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
@@ -2842,7 +3356,7 @@ def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=F
         return raise_bad_argument(
             linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
         )
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
     refuse_grad("linalg_pinv", input, atol, rtol, out)
     return composite.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
@@ -2862,7 +3376,7 @@ def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False,
         atol = float_of(atol, "linalg_pinv", "atol")
     if rtol is not None and type(rtol) is not float:
         rtol = float_of(rtol, "linalg_pinv", "rtol")
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
     return composite.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
@@ -2883,7 +3397,7 @@ def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=Fa
         atol = float_of(atol, "linalg_pinv", "atol")
     if rtol is not None and type(rtol) is not float:
         rtol = float_of(rtol, "linalg_pinv", "rtol")
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
     refuse_grad("linalg_pinv", input, out)
     return composite.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
@@ -2899,7 +3413,7 @@ def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
         return raise_bad_argument(linalg_pinv_default, input, rcond, hermitian, out=out)
     if type(rcond) is not float:
         rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
     return composite.linalg_pinv_rcond(input, rcond, hermitian)
 
@@ -2914,7 +3428,7 @@ def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
         return raise_bad_argument(linalg_pinv_default_out, input, rcond, hermitian, out=out)
     if type(rcond) is not float:
         rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
     refuse_grad("linalg_pinv", input, out)
     return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
@@ -2930,7 +3444,7 @@ def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
         return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
     if not isinstance(rcond, Tensor):
         return raise_bad_argument(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
     return composite.linalg_pinv_rcond(input, rcond, hermitian)
 
@@ -2980,7 +3494,7 @@ def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
         return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
-    if hermitian and hermitian is not True:
+    if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
     refuse_grad("linalg_pinv", input, rcond, out)
     return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
@@ -3009,6 +3523,8 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
         return raise_bad_argument(linalg_lstsq, input, b, rcond, driver=driver, out=out)
     if rcond is not None and type(rcond) is not float:
         rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
+    if driver is not None and type(driver) is not str:
+        driver = str_of(driver, "linalg_lstsq", "driver")
     return return_types.linalg_lstsq(composite.linalg_lstsq(input, b, rcond, driver=driver))
 
 
@@ -3022,6 +3538,8 @@ def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
         return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
     if rcond is not None and type(rcond) is not float:
         rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
+    if driver is not None and type(driver) is not str:
+        driver = str_of(driver, "linalg_lstsq", "driver")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
     refuse_grad("linalg_lstsq", input, b, *out)
@@ -3065,7 +3583,7 @@ def linalg_tensorsolve(input, other, dims=None, *, out=None):
         return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(linalg_tensorsolve, input, other, dims, out=out)
-    if dims is not None and type(dims) is not tuple:
+    if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
         dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
     try:
         return composite.linalg_tensorsolve(input, other, dims)
@@ -3083,7 +3601,7 @@ def linalg_tensorsolve_out(input, other, dims=None, *, out):
         return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
-    if dims is not None and type(dims) is not tuple:
+    if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
         dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
     refuse_grad("linalg_tensorsolve", input, other, out)
     return composite.linalg_tensorsolve_out(input, other, dims, out=out)
@@ -3155,6 +3673,20 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
         return raise_bad_argument(linalg_cross, input, other, dim=dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "linalg_cross", "dim")
+    node = None
+    if (
+        (input._edge is not None or other._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+    ):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.LinalgCrossBackward0((input_edge, other_edge))
+            node.dim = dim
+            node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
+    if node is not None:
+        return recorded(node, composite.linalg_cross, input, other, dim=dim)
     return composite.linalg_cross(input, other, dim=dim)
 
 
@@ -3245,6 +3777,22 @@ def _cdist_forward(x1, x2, p, compute_mode):
         p = float_of(p, "_cdist_forward", "p", 3)
     if compute_mode is not None and type(compute_mode) is not int:
         compute_mode = int_of(compute_mode, "_cdist_forward", "compute_mode", 4)
+    node = None
+    if (
+        (x1._edge is not None or x2._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+    ):
+        x1_edge = x1._edge or edge_of(x1)
+        x2_edge = x2._edge or edge_of(x2)
+        if x1_edge or x2_edge:
+            node = nodes.CdistBackward0((x1_edge, x2_edge))
+            node.p = p
+            node.kept = (save(x1), save(x2))
+    if node is not None:
+        result = recorded(node, composite.cdist_forward, x1, x2, p, compute_mode)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.cdist_forward(x1, x2, p, compute_mode)
 
 
@@ -3267,6 +3815,20 @@ def _pdist_forward(input, p=2.0):
         return raise_bad_argument(_pdist_forward, input, p)
     if type(p) is not float:
         p = float_of(p, "_pdist_forward", "p", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.PdistBackward0((edge,))
+        node.p = p
+        node.kept = (save(input),)
+    if node is not None:
+        result = recorded(node, composite.pdist_forward, input, p)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.pdist_forward(input, p)
 
 
@@ -3278,6 +3840,6 @@ def vander(x, N=None, increasing=False):
         return raise_bad_argument(vander, x, N, increasing)
     if N is not None and type(N) is not int:
         N = int_of(N, "vander", "N", 2)
-    if increasing and increasing is not True:
+    if increasing is not False and increasing is not True:
         increasing = bool_of(increasing, "vander", "increasing", 3)
     return composite.vander(x, N, increasing)

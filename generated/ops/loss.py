@@ -863,13 +863,13 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
     """_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(_ctc_loss_default, log_probs, targets):
         return call(_ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-    if type(input_lengths) is not tuple:
+    if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
         input_lengths = ints_of(input_lengths, "_ctc_loss", "input_lengths", 3)
-    if type(target_lengths) is not tuple:
+    if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
         target_lengths = ints_of(target_lengths, "_ctc_loss", "target_lengths", 4)
     if type(blank) is not int:
         blank = int_of(blank, "_ctc_loss", "blank", 5)
-    if zero_infinity and zero_infinity is not True:
+    if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
     try:
         log_probs_array = log_probs._array
@@ -909,7 +909,7 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
         return call(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     if type(blank) is not int:
         blank = int_of(blank, "_ctc_loss", "blank", 5)
-    if zero_infinity and zero_infinity is not True:
+    if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
     try:
         log_probs_array = log_probs._array
@@ -987,13 +987,13 @@ def _ctc_loss_backward_default(
             blank,
             zero_infinity,
         )
-    if type(input_lengths) is not tuple:
+    if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
         input_lengths = ints_of(input_lengths, "_ctc_loss_backward", "input_lengths", 4)
-    if type(target_lengths) is not tuple:
+    if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
         target_lengths = ints_of(target_lengths, "_ctc_loss_backward", "target_lengths", 5)
     if type(blank) is not int:
         blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
-    if zero_infinity and zero_infinity is not True:
+    if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
     try:
         grad_array = grad._array
@@ -1074,7 +1074,7 @@ def _ctc_loss_backward_Tensor(
         )
     if type(blank) is not int:
         blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
-    if zero_infinity and zero_infinity is not True:
+    if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
     try:
         grad_array = grad._array
@@ -1197,15 +1197,15 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
         return raise_bad_argument(
             ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
-    if type(input_lengths) is not tuple:
+    if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
         input_lengths = ints_of(input_lengths, "ctc_loss", "input_lengths", 3)
-    if type(target_lengths) is not tuple:
+    if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
         target_lengths = ints_of(target_lengths, "ctc_loss", "target_lengths", 4)
     if type(blank) is not int:
         blank = int_of(blank, "ctc_loss", "blank", 5)
     if type(reduction) is not int:
         reduction = int_of(reduction, "ctc_loss", "reduction", 6)
-    if zero_infinity and zero_infinity is not True:
+    if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
     return composite.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 
@@ -1234,7 +1234,7 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
         blank = int_of(blank, "ctc_loss", "blank", 5)
     if type(reduction) is not int:
         reduction = int_of(reduction, "ctc_loss", "reduction", 6)
-    if zero_infinity and zero_infinity is not True:
+    if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
     return composite.ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 
@@ -1287,9 +1287,9 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
         return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
     if not isinstance(target, Tensor):
         return raise_bad_argument(poisson_nll_loss, input, target, log_input, full, eps, reduction)
-    if log_input and log_input is not True:
+    if log_input is not False and log_input is not True:
         log_input = bool_of(log_input, "poisson_nll_loss", "log_input", 3)
-    if full and full is not True:
+    if full is not False and full is not True:
         full = bool_of(full, "poisson_nll_loss", "full", 4)
     if type(eps) is not float:
         eps = float_of(eps, "poisson_nll_loss", "eps", 5)
@@ -1308,6 +1308,6 @@ def kl_div(input, target, reduction=1, *, log_target=False):
         return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
     if type(reduction) is not int:
         reduction = int_of(reduction, "kl_div", "reduction", 3)
-    if log_target and log_target is not True:
+    if log_target is not False and log_target is not True:
         log_target = bool_of(log_target, "kl_div", "log_target")
     return composite.kl_div(input, target, reduction, log_target=log_target)

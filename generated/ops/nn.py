@@ -3,10 +3,11 @@
 """The nn ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
+from mindtorch._generated import return_types
 from mindtorch._generated.nodes import nn as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array, unless_complex
-from mindtorch.autograd.outputs import refuse_grad
-from mindtorch.autograd.saved_tensor import save
+from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad
+from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import nn as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
@@ -19,6 +20,7 @@ from mindtorch.dispatch.arguments import (
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
@@ -32,15 +34,15 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
     if state.interceptors and intercepts(convolution, input, weight, bias):
         return call(convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-    if type(stride) is not tuple:
+    if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "convolution", "stride", 4)
-    if type(padding) is not tuple:
+    if type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "convolution", "padding", 5)
-    if type(dilation) is not tuple:
+    if type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "convolution", "dilation", 6)
-    if transposed and transposed is not True:
+    if transposed is not False and transposed is not True:
         transposed = bool_of(transposed, "convolution", "transposed", 7)
-    if type(output_padding) is not tuple:
+    if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "convolution", "output_padding", 8)
     if type(groups) is not int:
         groups = int_of(groups, "convolution", "groups", 9)
@@ -107,17 +109,17 @@ def convolution_backward(
             groups,
             output_mask,
         )
-    if bias_sizes is not None and type(bias_sizes) is not tuple:
+    if bias_sizes is not None and (type(bias_sizes) is not tuple or bias_sizes and type(bias_sizes[0]) is not int):
         bias_sizes = ints_of(bias_sizes, "convolution_backward", "bias_sizes", 4)
-    if type(stride) is not tuple:
+    if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "convolution_backward", "stride", 5)
-    if type(padding) is not tuple:
+    if type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "convolution_backward", "padding", 6)
-    if type(dilation) is not tuple:
+    if type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "convolution_backward", "dilation", 7)
-    if transposed and transposed is not True:
+    if transposed is not False and transposed is not True:
         transposed = bool_of(transposed, "convolution_backward", "transposed", 8)
-    if type(output_padding) is not tuple:
+    if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "convolution_backward", "output_padding", 9)
     if type(groups) is not int:
         groups = int_of(groups, "convolution_backward", "groups", 10)
@@ -187,15 +189,15 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
         return raise_bad_argument(conv1d_default, input, weight, bias, stride, padding, dilation, groups)
     if type(stride) is int:
         stride = (stride,)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "conv1d", "stride", 4)
     if type(padding) is int:
         padding = (padding,)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "conv1d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation,)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv1d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv1d", "groups", 7)
@@ -214,15 +216,15 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
         return raise_bad_argument(conv2d_default, input, weight, bias, stride, padding, dilation, groups)
     if type(stride) is int:
         stride = (stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "conv2d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "conv2d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv2d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv2d", "groups", 7)
@@ -241,15 +243,15 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
         return raise_bad_argument(conv3d_default, input, weight, bias, stride, padding, dilation, groups)
     if type(stride) is int:
         stride = (stride, stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "conv3d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "conv3d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv3d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv3d", "groups", 7)
@@ -268,11 +270,13 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
         return raise_bad_argument(conv1d_padding, input, weight, bias, stride, padding, dilation, groups)
     if type(stride) is int:
         stride = (stride,)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "conv1d", "stride", 4)
+    if type(padding) is not str:
+        padding = str_of(padding, "conv1d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation,)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv1d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv1d", "groups", 7)
@@ -313,11 +317,13 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
         return raise_bad_argument(conv2d_padding, input, weight, bias, stride, padding, dilation, groups)
     if type(stride) is int:
         stride = (stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "conv2d", "stride", 4)
+    if type(padding) is not str:
+        padding = str_of(padding, "conv2d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv2d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv2d", "groups", 7)
@@ -358,11 +364,13 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
         return raise_bad_argument(conv3d_padding, input, weight, bias, stride, padding, dilation, groups)
     if type(stride) is int:
         stride = (stride, stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "conv3d", "stride", 4)
+    if type(padding) is not str:
+        padding = str_of(padding, "conv3d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv3d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv3d", "groups", 7)
@@ -411,21 +419,21 @@ def conv_transpose2d(
         )
     if type(stride) is int:
         stride = (stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "conv_transpose2d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "conv_transpose2d", "padding", 5)
     if type(output_padding) is int:
         output_padding = (output_padding, output_padding)
-    elif type(output_padding) is not tuple:
+    elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "conv_transpose2d", "output_padding", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv_transpose2d", "groups", 7)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv_transpose2d", "dilation", 8)
     try:
         return composite.conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -447,23 +455,23 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
         return raise_bad_argument(max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool2d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool2d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool2d", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool2d", "dilation", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d", "ceil_mode", 6)
     try:
         return composite.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -486,23 +494,23 @@ def max_pool2d_with_indices(
         return max_pool2d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool2d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool2d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
     try:
         input_array = input._array
@@ -541,23 +549,23 @@ def max_pool2d_with_indices_out(
         return call(max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool2d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool2d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(
@@ -606,21 +614,21 @@ def max_pool2d_with_indices_backward(
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
     try:
         grad_output_array = grad_output._array
@@ -682,21 +690,21 @@ def max_pool2d_with_indices_backward_out(
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
     try:
         grad_output_array = grad_output._array
@@ -760,21 +768,21 @@ def avg_pool2d(
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "avg_pool2d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "avg_pool2d", "padding", 4)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
-    if count_include_pad and count_include_pad is not True:
+    if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
@@ -833,21 +841,21 @@ def avg_pool2d_out(
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "avg_pool2d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "avg_pool2d", "padding", 4)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
-    if count_include_pad and count_include_pad is not True:
+    if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
@@ -895,19 +903,19 @@ def avg_pool2d_backward(
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "avg_pool2d_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "avg_pool2d_backward", "padding", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
-    if count_include_pad and count_include_pad is not True:
+    if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
@@ -982,19 +990,19 @@ def avg_pool2d_backward_out(
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "avg_pool2d_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "avg_pool2d_backward", "padding", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
-    if count_include_pad and count_include_pad is not True:
+    if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
@@ -1044,7 +1052,7 @@ def adaptive_avg_pool2d(input, output_size, *more_output_size, out=None):
         return raise_bad_argument(adaptive_avg_pool2d, input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_avg_pool2d",
@@ -1067,7 +1075,7 @@ def adaptive_avg_pool2d_out(input, output_size, *more_output_size, out):
         return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_avg_pool2d",
@@ -1087,7 +1095,7 @@ def _adaptive_avg_pool2d(input, output_size, *more_output_size):
         return call(_adaptive_avg_pool2d, input, output_size, *more_output_size)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "_adaptive_avg_pool2d",
@@ -1143,7 +1151,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         return call(native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     if out is not None:
         return native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
-    if training and training is not True:
+    if training is not False and training is not True:
         training = bool_of(training, "native_batch_norm", "training", 6)
     if type(momentum) is not float:
         momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
@@ -1195,7 +1203,7 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
         return call(
             native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
-    if training and training is not True:
+    if training is not False and training is not True:
         training = bool_of(training, "native_batch_norm", "training", 6)
     if type(momentum) is not float:
         momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
@@ -1257,7 +1265,7 @@ def native_batch_norm_backward(
             eps,
             output_mask,
         )
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "native_batch_norm_backward", "train", 8)
     if type(eps) is not float:
         eps = float_of(eps, "native_batch_norm_backward", "eps", 9)
@@ -1345,13 +1353,13 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         return raise_bad_argument(
             batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
         )
-    if training and training is not True:
+    if training is not False and training is not True:
         training = bool_of(training, "batch_norm", "training", 6)
     if type(momentum) is not float:
         momentum = float_of(momentum, "batch_norm", "momentum", 7)
     if type(eps) is not float:
         eps = float_of(eps, "batch_norm", "eps", 8)
-    if cudnn_enabled and cudnn_enabled is not True:
+    if cudnn_enabled is not False and cudnn_enabled is not True:
         cudnn_enabled = bool_of(cudnn_enabled, "batch_norm", "cudnn_enabled", 9)
     return composite.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
 
@@ -1363,7 +1371,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
     if state.interceptors and intercepts(native_layer_norm, input, weight, bias):
         return call(native_layer_norm, input, normalized_shape, weight, bias, eps)
-    if type(normalized_shape) is not tuple:
+    if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
         normalized_shape = ints_of(normalized_shape, "native_layer_norm", "normalized_shape", 2)
     if type(eps) is not float:
         eps = float_of(eps, "native_layer_norm", "eps", 5)
@@ -1410,7 +1418,7 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
         return call(
             native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
         )
-    if type(normalized_shape) is not tuple:
+    if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
         normalized_shape = ints_of(normalized_shape, "native_layer_norm_backward", "normalized_shape", 3)
     try:
         grad_out_array = grad_out._array
@@ -1459,11 +1467,11 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
         return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
     if bias is not None and not isinstance(bias, Tensor):
         return raise_bad_argument(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
-    if type(normalized_shape) is not tuple:
+    if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
         normalized_shape = ints_of(normalized_shape, "layer_norm", "normalized_shape", 2)
     if type(eps) is not float:
         eps = float_of(eps, "layer_norm", "eps", 5)
-    if cudnn_enable and cudnn_enable is not True:
+    if cudnn_enable is not False and cudnn_enable is not True:
         cudnn_enable = bool_of(cudnn_enable, "layer_norm", "cudnn_enable", 6)
     try:
         return composite.layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
@@ -1479,10 +1487,22 @@ def affine_grid_generator(theta, size, align_corners):
         return call(affine_grid_generator, theta, size, align_corners)
     if not isinstance(theta, Tensor):
         return raise_bad_argument(affine_grid_generator, theta, size, align_corners)
-    if type(size) is not tuple:
+    if type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of(size, "affine_grid_generator", "size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "affine_grid_generator", "align_corners", 3)
+    node = None
+    if (
+        theta._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := theta._edge or edge_of(theta))
+    ):
+        node = nodes.AffineGridGeneratorBackward0((edge,))
+        node.size = size
+        node.align_corners = align_corners
+    if node is not None:
+        return recorded(node, composite.affine_grid_generator, theta, size, align_corners)
     try:
         return composite.affine_grid_generator(theta, size, align_corners)
     except (AttributeError, TypeError) as error:
@@ -1503,7 +1523,7 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         interpolation_mode = int_of(interpolation_mode, "grid_sampler", "interpolation_mode", 3)
     if type(padding_mode) is not int:
         padding_mode = int_of(padding_mode, "grid_sampler", "padding_mode", 4)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler", "align_corners", 5)
     return composite.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
@@ -1520,7 +1540,7 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
         interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
     if type(padding_mode) is not int:
         padding_mode = int_of(padding_mode, "grid_sampler_2d", "padding_mode", 4)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_2d", "align_corners", 5)
     return composite.grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
 
@@ -1537,7 +1557,7 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
         interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
     if type(padding_mode) is not int:
         padding_mode = int_of(padding_mode, "grid_sampler_3d", "padding_mode", 4)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_3d", "align_corners", 5)
     return composite.grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners)
 
@@ -1551,9 +1571,9 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
         return call(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "embedding", "padding_idx", 3)
-    if scale_grad_by_freq and scale_grad_by_freq is not True:
+    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
-    if sparse and sparse is not True:
+    if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "embedding", "sparse", 5)
     try:
         weight_array = weight._array
@@ -1589,7 +1609,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
         num_weights = int_of(num_weights, "embedding_dense_backward", "num_weights", 3)
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "embedding_dense_backward", "padding_idx", 4)
-    if scale_grad_by_freq and scale_grad_by_freq is not True:
+    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_dense_backward", "scale_grad_by_freq", 5)
     try:
         grad_output_array = grad_output._array
@@ -1643,13 +1663,13 @@ def _embedding_bag(
             include_last_offset,
             padding_idx,
         )
-    if scale_grad_by_freq and scale_grad_by_freq is not True:
+    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag", "scale_grad_by_freq", 4)
     if type(mode) is not int:
         mode = int_of(mode, "_embedding_bag", "mode", 5)
-    if sparse and sparse is not True:
+    if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "_embedding_bag", "sparse", 6)
-    if include_last_offset and include_last_offset is not True:
+    if include_last_offset is not False and include_last_offset is not True:
         include_last_offset = bool_of(include_last_offset, "_embedding_bag", "include_last_offset", 8)
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "_embedding_bag", "padding_idx", 9)
@@ -1740,13 +1760,13 @@ def _embedding_bag_forward_only(
             include_last_offset,
             padding_idx,
         )
-    if scale_grad_by_freq and scale_grad_by_freq is not True:
+    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_forward_only", "scale_grad_by_freq", 4)
     if type(mode) is not int:
         mode = int_of(mode, "_embedding_bag_forward_only", "mode", 5)
-    if sparse and sparse is not True:
+    if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "_embedding_bag_forward_only", "sparse", 6)
-    if include_last_offset and include_last_offset is not True:
+    if include_last_offset is not False and include_last_offset is not True:
         include_last_offset = bool_of(include_last_offset, "_embedding_bag_forward_only", "include_last_offset", 8)
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "_embedding_bag_forward_only", "padding_idx", 9)
@@ -1859,13 +1879,13 @@ def embedding_bag_default(
             per_sample_weights,
             include_last_offset,
         )
-    if scale_grad_by_freq and scale_grad_by_freq is not True:
+    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
     if type(mode) is not int:
         mode = int_of(mode, "embedding_bag", "mode", 5)
-    if sparse and sparse is not True:
+    if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
-    if include_last_offset and include_last_offset is not True:
+    if include_last_offset is not False and include_last_offset is not True:
         include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
     return composite.embedding_bag(
         weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
@@ -1941,13 +1961,13 @@ def embedding_bag_padding_idx(
             include_last_offset,
             padding_idx,
         )
-    if scale_grad_by_freq and scale_grad_by_freq is not True:
+    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
     if type(mode) is not int:
         mode = int_of(mode, "embedding_bag", "mode", 5)
-    if sparse and sparse is not True:
+    if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
-    if include_last_offset and include_last_offset is not True:
+    if include_last_offset is not False and include_last_offset is not True:
         include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
     if padding_idx is not None and type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", 9)
@@ -2004,11 +2024,11 @@ def _embedding_bag_backward(
         )
     if type(num_weights) is not int:
         num_weights = int_of(num_weights, "_embedding_bag_backward", "num_weights", 7)
-    if scale_grad_by_freq and scale_grad_by_freq is not True:
+    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_backward", "scale_grad_by_freq", 8)
     if type(mode) is not int:
         mode = int_of(mode, "_embedding_bag_backward", "mode", 9)
-    if sparse and sparse is not True:
+    if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "_embedding_bag_backward", "sparse", 10)
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "_embedding_bag_backward", "padding_idx", 12)
@@ -2096,7 +2116,7 @@ def _embedding_bag_dense_backward(
         )
     if type(num_weights) is not int:
         num_weights = int_of(num_weights, "_embedding_bag_dense_backward", "num_weights", 6)
-    if scale_grad_by_freq and scale_grad_by_freq is not True:
+    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_dense_backward", "scale_grad_by_freq", 7)
     if type(mode) is not int:
         mode = int_of(mode, "_embedding_bag_dense_backward", "mode", 8)
@@ -2225,7 +2245,7 @@ def dropout(input, p, train):
         return raise_bad_argument(dropout, input, p, train)
     if type(p) is not float:
         p = float_of(p, "dropout", "p", 2)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "dropout", "train", 3)
     return composite.dropout(input, p, train)
 
@@ -2238,7 +2258,7 @@ def dropout_(input, p, train):
         return raise_bad_argument(dropout_, input, p, train)
     if type(p) is not float:
         p = float_of(p, "dropout_", "p", 2)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "dropout_", "train", 3)
     return composite.dropout_(input, p, train)
 
@@ -2252,7 +2272,7 @@ def native_dropout(input, p, train):
         return call(native_dropout, input, p, train)
     if type(p) is not float:
         p = float_of(p, "native_dropout", "p", 2)
-    if train and train is not True:
+    if train is not None and train is not False and train is not True:
         train = bool_of(train, "native_dropout", "train", 3)
     try:
         input_array = input._array
@@ -2282,7 +2302,7 @@ def constant_pad_nd(input, pad, value=0):
     """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
     if state.interceptors and intercepts(constant_pad_nd, input):
         return call(constant_pad_nd, input, pad, value)
-    if type(pad) is not tuple:
+    if type(pad) is not tuple or pad and type(pad[0]) is not int:
         pad = ints_of(pad, "constant_pad_nd", "pad", 2)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "constant_pad_nd", "value", 3)
@@ -2310,8 +2330,10 @@ def pad(input, pad, mode="constant", value=None):
         return call(_pad, input, pad, mode, value)
     if not isinstance(input, Tensor):
         return raise_bad_argument(_pad, input, pad, mode, value)
-    if type(pad) is not tuple:
+    if type(pad) is not tuple or pad and type(pad[0]) is not int:
         pad = ints_of(pad, "pad", "pad", 2)
+    if type(mode) is not str:
+        mode = str_of(mode, "pad", "mode", 3)
     if value is not None and type(value) is not float:
         value = float_of(value, "pad", "value", 4)
     try:
@@ -2389,15 +2411,169 @@ def scaled_dot_product_attention(
         )
     if type(dropout_p) is not float:
         dropout_p = float_of(dropout_p, "scaled_dot_product_attention", "dropout_p", 5)
-    if is_causal and is_causal is not True:
+    if is_causal is not False and is_causal is not True:
         is_causal = bool_of(is_causal, "scaled_dot_product_attention", "is_causal", 6)
     if scale is not None and type(scale) is not float:
         scale = float_of(scale, "scaled_dot_product_attention", "scale")
-    if enable_gqa and enable_gqa is not True:
+    if enable_gqa is not False and enable_gqa is not True:
         enable_gqa = bool_of(enable_gqa, "scaled_dot_product_attention", "enable_gqa")
     return composite.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
     )
+
+
+__scaled_dot_product_flash_attention_for_cpu_kernels = kernel_table("_scaled_dot_product_flash_attention_for_cpu")
+
+
+def _scaled_dot_product_flash_attention_for_cpu(
+    query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None
+):
+    """_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"""
+    if state.interceptors and intercepts(_scaled_dot_product_flash_attention_for_cpu, query, key, value, attn_mask):
+        return call(
+            _scaled_dot_product_flash_attention_for_cpu,
+            query,
+            key,
+            value,
+            dropout_p,
+            is_causal,
+            attn_mask=attn_mask,
+            scale=scale,
+        )
+    if type(dropout_p) is not float:
+        dropout_p = float_of(dropout_p, "_scaled_dot_product_flash_attention_for_cpu", "dropout_p", 4)
+    if is_causal is not False and is_causal is not True:
+        is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu", "is_causal", 5)
+    if scale is not None and type(scale) is not float:
+        scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu", "scale")
+    try:
+        query_array = query._array
+        key_array = key._array
+        value_array = value._array
+        attn_mask_array = None if attn_mask is None else attn_mask._array
+    except AttributeError:
+        return raise_bad_argument(
+            _scaled_dot_product_flash_attention_for_cpu,
+            query,
+            key,
+            value,
+            dropout_p,
+            is_causal,
+            attn_mask=attn_mask,
+            scale=scale,
+        )
+    node = None
+    if (query._edge is not None or key._edge is not None or value._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        query_edge = query._edge or edge_of(query)
+        key_edge = key._edge or edge_of(key)
+        value_edge = value._edge or edge_of(value)
+        if query_edge or key_edge or value_edge:
+            node = nodes.ScaledDotProductFlashAttentionForCpuBackward0((query_edge, key_edge, value_edge))
+            node.is_causal = is_causal
+            node.scale = scale
+            node.kept = (save(query), save(key), save(value), save(attn_mask) if attn_mask is not None else None)
+    output_array, logsumexp_array = __scaled_dot_product_flash_attention_for_cpu_kernels[type(query_array)](
+        query_array, key_array, value_array, dropout_p, is_causal, attn_mask_array, scale
+    )
+    output = wrap(output_array, node)
+    logsumexp = wrap(logsumexp_array)
+    if node is not None:
+        node.kept += (save_output(node, output), save(logsumexp))
+    return return_types._scaled_dot_product_flash_attention_for_cpu((output, logsumexp))
+
+
+__scaled_dot_product_flash_attention_for_cpu_backward_kernels = kernel_table(
+    "_scaled_dot_product_flash_attention_for_cpu_backward"
+)
+
+
+def _scaled_dot_product_flash_attention_for_cpu_backward(
+    grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, *, attn_mask=None, scale=None
+):
+    """_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"""
+    if state.interceptors and intercepts(
+        _scaled_dot_product_flash_attention_for_cpu_backward, grad_out, query, key, value, out, logsumexp, attn_mask
+    ):
+        return call(
+            _scaled_dot_product_flash_attention_for_cpu_backward,
+            grad_out,
+            query,
+            key,
+            value,
+            out,
+            logsumexp,
+            dropout_p,
+            is_causal,
+            attn_mask=attn_mask,
+            scale=scale,
+        )
+    if type(dropout_p) is not float:
+        dropout_p = float_of(dropout_p, "_scaled_dot_product_flash_attention_for_cpu_backward", "dropout_p", 7)
+    if is_causal is not False and is_causal is not True:
+        is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu_backward", "is_causal", 8)
+    if scale is not None and type(scale) is not float:
+        scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu_backward", "scale")
+    try:
+        grad_out_array = grad_out._array
+        query_array = query._array
+        key_array = key._array
+        value_array = value._array
+        out_array = out._array
+        logsumexp_array = logsumexp._array
+        attn_mask_array = None if attn_mask is None else attn_mask._array
+    except AttributeError:
+        return raise_bad_argument(
+            _scaled_dot_product_flash_attention_for_cpu_backward,
+            grad_out,
+            query,
+            key,
+            value,
+            out,
+            logsumexp,
+            dropout_p,
+            is_causal,
+            attn_mask=attn_mask,
+            scale=scale,
+        )
+    node = None
+    if (
+        grad_out._edge is not None
+        or query._edge is not None
+        or key._edge is not None
+        or value._edge is not None
+        or out._edge is not None
+        or logsumexp._edge is not None
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        grad_out_edge = grad_out._edge or edge_of(grad_out)
+        query_edge = query._edge or edge_of(query)
+        key_edge = key._edge or edge_of(key)
+        value_edge = value._edge or edge_of(value)
+        out_edge = out._edge or edge_of(out)
+        logsumexp_edge = logsumexp._edge or edge_of(logsumexp)
+        if grad_out_edge or query_edge or key_edge or value_edge or out_edge or logsumexp_edge:
+            node = nodes.ScaledDotProductFlashAttentionForCpuBackwardBackward0(
+                (grad_out_edge, query_edge, key_edge, value_edge, out_edge, logsumexp_edge)
+            )
+    grad_query_array, grad_key_array, grad_value_array = __scaled_dot_product_flash_attention_for_cpu_backward_kernels[
+        type(grad_out_array)
+    ](
+        grad_out_array,
+        query_array,
+        key_array,
+        value_array,
+        out_array,
+        logsumexp_array,
+        dropout_p,
+        is_causal,
+        attn_mask_array,
+        scale,
+    )
+    grad_query = wrap_output(grad_query_array, node, 0)
+    grad_key = wrap_output(grad_key_array, node, 1)
+    grad_value = wrap_output(grad_value_array, node, 2)
+    return return_types._scaled_dot_product_flash_attention_for_cpu_backward((grad_query, grad_key, grad_value))
 
 
 _upsample_nearest1d_kernels = kernel_table("upsample_nearest1d")
@@ -2411,7 +2587,7 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
         return upsample_nearest1d_out(input, output_size, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest1d", "output_size", 2)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d", "scales", 3)
@@ -2441,7 +2617,7 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
         return call(upsample_nearest1d_out, input, output_size, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest1d", "output_size", 2)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d", "scales", 3)
@@ -2467,11 +2643,11 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
         return upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
@@ -2511,11 +2687,11 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
         return call(upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
@@ -2548,7 +2724,7 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
         return upsample_nearest2d_out(input, output_size, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest2d", "output_size", 2)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
@@ -2583,7 +2759,7 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
         return call(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest2d", "output_size", 2)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
@@ -2613,11 +2789,11 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
         return upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
@@ -2662,11 +2838,11 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
         return call(upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
@@ -2701,7 +2877,7 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
         return upsample_nearest3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest3d", "output_size", 2)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
@@ -2741,7 +2917,7 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
         return call(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest3d", "output_size", 2)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
@@ -2782,11 +2958,11 @@ def upsample_nearest3d_backward(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
@@ -2838,11 +3014,11 @@ def upsample_nearest3d_backward_out(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
@@ -2879,7 +3055,7 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
         return _upsample_nearest_exact1d_out(input, output_size, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
@@ -2911,7 +3087,7 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
         return call(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
@@ -2939,11 +3115,11 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
         return _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
@@ -2985,11 +3161,11 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
         return call(_upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
@@ -3022,7 +3198,7 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
         return _upsample_nearest_exact2d_out(input, output_size, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
@@ -3059,7 +3235,7 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
         return call(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
@@ -3094,11 +3270,11 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
         return _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
@@ -3145,11 +3321,11 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
@@ -3184,7 +3360,7 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
         return _upsample_nearest_exact3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
@@ -3231,7 +3407,7 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
         return call(_upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
@@ -3281,11 +3457,11 @@ def _upsample_nearest_exact3d_backward(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
@@ -3351,11 +3527,11 @@ def _upsample_nearest_exact3d_backward_out(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
@@ -3399,9 +3575,9 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
         return upsample_linear1d_out(input, output_size, align_corners, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_linear1d", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_linear1d", "scales", 4)
@@ -3436,9 +3612,9 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
         return call(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_linear1d", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_linear1d", "scales", 4)
@@ -3467,13 +3643,13 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
         return upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales, out=out)
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
@@ -3518,13 +3694,13 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
         )
     if type(output_size) is int:
         output_size = (output_size,)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
@@ -3557,9 +3733,9 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
         return upsample_bilinear2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
@@ -3604,9 +3780,9 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
         return call(upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
@@ -3654,13 +3830,13 @@ def upsample_bilinear2d_backward(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
@@ -3724,13 +3900,13 @@ def upsample_bilinear2d_backward_out(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
@@ -3772,9 +3948,9 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
         return upsample_trilinear3d_out(input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
@@ -3824,9 +4000,9 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
         return call(upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
@@ -3877,13 +4053,13 @@ def upsample_trilinear3d_backward(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
@@ -3952,13 +4128,13 @@ def upsample_trilinear3d_backward_out(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
@@ -4003,9 +4179,9 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
         return upsample_bicubic2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
@@ -4048,9 +4224,9 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
         return call(upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
@@ -4085,13 +4261,13 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "upsample_bicubic2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "upsample_bicubic2d_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bicubic2d_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_bicubic2d_backward", "scales_h", 5)
@@ -4142,9 +4318,9 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
         return _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
@@ -4191,9 +4367,9 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
         return call(_upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
@@ -4241,13 +4417,13 @@ def _upsample_bilinear2d_aa_backward(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
@@ -4311,13 +4487,13 @@ def _upsample_bilinear2d_aa_backward_out(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
@@ -4359,9 +4535,9 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
         return _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
@@ -4408,9 +4584,9 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
         return call(_upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
@@ -4458,13 +4634,13 @@ def _upsample_bicubic2d_aa_backward(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
@@ -4528,13 +4704,13 @@ def _upsample_bicubic2d_aa_backward_out(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
@@ -4576,9 +4752,9 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
         return _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
@@ -4625,9 +4801,9 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
         return call(_upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
@@ -4675,13 +4851,13 @@ def _upsample_lanczos2d_aa_backward(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
@@ -4745,13 +4921,13 @@ def _upsample_lanczos2d_aa_backward_out(
         )
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
-    elif type(input_size) is not tuple:
+    elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
         input_size = ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
-    if align_corners and align_corners is not True:
+    if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
@@ -4790,23 +4966,23 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
         return raise_bad_argument(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool3d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool3d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool3d", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool3d", "dilation", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d", "ceil_mode", 6)
     try:
         return composite.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -4829,23 +5005,23 @@ def max_pool3d_with_indices(
         return max_pool3d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool3d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool3d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
     try:
         input_array = input._array
@@ -4884,23 +5060,23 @@ def max_pool3d_with_indices_out(
         return call(max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool3d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool3d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(
@@ -4942,21 +5118,21 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool3d_with_indices_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool3d_with_indices_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool3d_with_indices_backward", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool3d_with_indices_backward", "dilation", 6)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices_backward", "ceil_mode", 7)
     try:
         grad_output_array = grad_output._array
@@ -5006,23 +5182,23 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
         return raise_bad_argument(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
     if type(kernel_size) is int:
         kernel_size = (kernel_size,)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool1d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride,)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool1d", "stride", 3)
     if type(padding) is int:
         padding = (padding,)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool1d", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation,)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool1d", "dilation", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool1d", "ceil_mode", 6)
     try:
         return composite.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -5040,23 +5216,23 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
         return raise_bad_argument(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
     if type(kernel_size) is int:
         kernel_size = (kernel_size,)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "max_pool1d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride,)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_pool1d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding,)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_pool1d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation,)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "max_pool1d_with_indices", "dilation", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool1d_with_indices", "ceil_mode", 6)
     try:
         return composite.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -5078,21 +5254,21 @@ def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, cou
         return raise_bad_argument(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     if type(kernel_size) is int:
         kernel_size = (kernel_size,)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "avg_pool1d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride,)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "avg_pool1d", "stride", 3)
     if type(padding) is int:
         padding = (padding,)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "avg_pool1d", "padding", 4)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool1d", "ceil_mode", 5)
-    if count_include_pad and count_include_pad is not True:
+    if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool1d", "count_include_pad", 6)
     try:
         return composite.avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
@@ -5113,21 +5289,21 @@ def avg_pool3d(
         return call(avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif stride is None:
         stride = ()
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "avg_pool3d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "avg_pool3d", "padding", 4)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
-    if count_include_pad and count_include_pad is not True:
+    if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
@@ -5189,19 +5365,19 @@ def avg_pool3d_backward(
         )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "avg_pool3d_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "avg_pool3d_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "avg_pool3d_backward", "padding", 5)
-    if ceil_mode and ceil_mode is not True:
+    if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool3d_backward", "ceil_mode", 6)
-    if count_include_pad and count_include_pad is not True:
+    if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool3d_backward", "count_include_pad", 7)
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool3d_backward", "divisor_override", 8)
@@ -5264,7 +5440,7 @@ def adaptive_avg_pool1d(input, output_size, *more_output_size):
         return raise_bad_argument(adaptive_avg_pool1d, input, output_size, *more_output_size)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_avg_pool1d",
@@ -5287,7 +5463,7 @@ def adaptive_avg_pool3d(input, output_size, *more_output_size, out=None):
         return raise_bad_argument(adaptive_avg_pool3d, input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_avg_pool3d",
@@ -5310,7 +5486,7 @@ def adaptive_avg_pool3d_out(input, output_size, *more_output_size, out):
         return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_avg_pool3d",
@@ -5330,7 +5506,7 @@ def _adaptive_avg_pool3d(input, output_size, *more_output_size):
         return call(_adaptive_avg_pool3d, input, output_size, *more_output_size)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "_adaptive_avg_pool3d",
@@ -5385,7 +5561,7 @@ def adaptive_max_pool1d(input, output_size, *more_output_size):
         return raise_bad_argument(adaptive_max_pool1d, input, output_size, *more_output_size)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_max_pool1d",
@@ -5409,7 +5585,7 @@ def adaptive_max_pool2d(input, output_size, *more_output_size, out=None):
         return adaptive_max_pool2d_out(input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_max_pool2d",
@@ -5442,7 +5618,7 @@ def adaptive_max_pool2d_out(input, output_size, *more_output_size, out):
         return call(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_max_pool2d",
@@ -5514,6 +5690,255 @@ def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
     return out
 
 
+_fractional_max_pool2d_kernels = kernel_table("fractional_max_pool2d")
+
+
+def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, out=None):
+    """fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(fractional_max_pool2d, input, random_samples):
+        return call(fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
+    if out is not None:
+        return fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, out=out)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+        kernel_size = ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+        output_size = ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
+    try:
+        input_array = input._array
+        random_samples_array = random_samples._array
+    except AttributeError:
+        return raise_bad_argument(fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.FractionalMaxPool2DBackward0((edge,))
+        node.kernel_size = kernel_size
+        node.output_size = output_size
+        node.kept = (save(input),)
+    result0_array, result1_array = _fractional_max_pool2d_kernels[type(input_array)](
+        input_array, kernel_size, output_size, random_samples_array
+    )
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    if node is not None:
+        node.kept += (save(result1),)
+    return result0, result1
+
+
+def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *, out):
+    """fractional_max_pool2d.output(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples, *, Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
+    if state.interceptors and intercepts(fractional_max_pool2d_out, input, random_samples, out):
+        return call(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+        kernel_size = ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+        output_size = ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
+    try:
+        input_array = input._array
+        random_samples_array = random_samples._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
+    refuse_grad("fractional_max_pool2d", input, *out)
+    arrays = _fractional_max_pool2d_kernels[type(input_array)](
+        input_array, kernel_size, output_size, random_samples_array, out=out_arrays
+    )
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return out
+
+
+_fractional_max_pool2d_backward_kernels = kernel_table("fractional_max_pool2d_backward")
+
+
+def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size, indices):
+    """fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"""
+    if state.interceptors and intercepts(fractional_max_pool2d_backward, grad_output, input, indices):
+        return call(fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+        kernel_size = ints_of(kernel_size, "fractional_max_pool2d_backward", "kernel_size", 3)
+    if type(output_size) is int:
+        output_size = (output_size, output_size)
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+        output_size = ints_of(output_size, "fractional_max_pool2d_backward", "output_size", 4)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        indices_array = indices._array
+    except AttributeError:
+        return raise_bad_argument(fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.FractionalMaxPool2DBackwardBackward0((grad_output_edge, input_edge))
+            node.kept = (save(indices) if grad_output_edge else None,)
+    try:
+        return wrap(
+            _fractional_max_pool2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, kernel_size, output_size, indices_array
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            fractional_max_pool2d_backward,
+            (fractional_max_pool2d_backward,),
+            (grad_output, input, kernel_size, output_size, indices),
+            {},
+        ) from None
+
+
+_fractional_max_pool3d_kernels = kernel_table("fractional_max_pool3d")
+
+
+def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, out=None):
+    """fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(fractional_max_pool3d, input, random_samples):
+        return call(fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
+    if out is not None:
+        return fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, out=out)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+        kernel_size = ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+        output_size = ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
+    try:
+        input_array = input._array
+        random_samples_array = random_samples._array
+    except AttributeError:
+        return raise_bad_argument(fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.FractionalMaxPool3DBackward0((edge,))
+        node.kernel_size = kernel_size
+        node.output_size = output_size
+        node.kept = (save(input),)
+    result0_array, result1_array = _fractional_max_pool3d_kernels[type(input_array)](
+        input_array, kernel_size, output_size, random_samples_array
+    )
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    if node is not None:
+        node.kept += (save(result1),)
+    return result0, result1
+
+
+def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *, out):
+    """fractional_max_pool3d.output(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples, *, Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
+    if state.interceptors and intercepts(fractional_max_pool3d_out, input, random_samples, out):
+        return call(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+        kernel_size = ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+        output_size = ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
+    if type(out) is not list and not isinstance(out, (list, tuple)):
+        return raise_bad_argument(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
+    try:
+        input_array = input._array
+        random_samples_array = random_samples._array
+        out_arrays = tuple([tensor._array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
+    refuse_grad("fractional_max_pool3d", input, *out)
+    arrays = _fractional_max_pool3d_kernels[type(input_array)](
+        input_array, kernel_size, output_size, random_samples_array, out=out_arrays
+    )
+    for tensor, tensor_array in zip(out, arrays):
+        set_array(tensor, tensor_array)
+        mark_written(tensor)
+    return out
+
+
+_fractional_max_pool3d_backward_kernels = kernel_table("fractional_max_pool3d_backward")
+
+
+def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size, indices):
+    """fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor"""
+    if state.interceptors and intercepts(fractional_max_pool3d_backward, grad_output, input, indices):
+        return call(fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+        kernel_size = ints_of(kernel_size, "fractional_max_pool3d_backward", "kernel_size", 3)
+    if type(output_size) is int:
+        output_size = (output_size, output_size, output_size)
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
+        output_size = ints_of(output_size, "fractional_max_pool3d_backward", "output_size", 4)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        indices_array = indices._array
+    except AttributeError:
+        return raise_bad_argument(fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.FractionalMaxPool3DBackwardBackward0((grad_output_edge, input_edge))
+            node.kept = (save(indices) if grad_output_edge else None,)
+    try:
+        return wrap(
+            _fractional_max_pool3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, kernel_size, output_size, indices_array
+            ),
+            node,
+        )
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            fractional_max_pool3d_backward,
+            (fractional_max_pool3d_backward,),
+            (grad_output, input, kernel_size, output_size, indices),
+            {},
+        ) from None
+
+
+def conv_tbc(input, weight, bias, pad=0):
+    """conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor"""
+    if state.interceptors and intercepts(conv_tbc, input, weight, bias):
+        return call(conv_tbc, input, weight, bias, pad)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(conv_tbc, input, weight, bias, pad)
+    if not isinstance(weight, Tensor):
+        return raise_bad_argument(conv_tbc, input, weight, bias, pad)
+    if not isinstance(bias, Tensor):
+        return raise_bad_argument(conv_tbc, input, weight, bias, pad)
+    if type(pad) is not int:
+        pad = int_of(pad, "conv_tbc", "pad", 4)
+    return composite.conv_tbc(input, weight, bias, pad)
+
+
 _adaptive_max_pool3d_kernels = kernel_table("adaptive_max_pool3d")
 
 
@@ -5525,7 +5950,7 @@ def adaptive_max_pool3d(input, output_size, *more_output_size, out=None):
         return adaptive_max_pool3d_out(input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_max_pool3d",
@@ -5558,7 +5983,7 @@ def adaptive_max_pool3d_out(input, output_size, *more_output_size, out):
         return call(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
     if type(output_size) is int:
         output_size = (output_size,) + more_output_size
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(
             (output_size,) + more_output_size if more_output_size else output_size,
             "adaptive_max_pool3d",
@@ -5615,7 +6040,7 @@ def max_unpool2d(input, indices, output_size):
         return call(max_unpool2d, input, indices, output_size)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "max_unpool2d", "output_size", 3)
     try:
         input_array = input._array
@@ -5645,15 +6070,15 @@ def max_unpool3d(input, indices, output_size, stride, padding):
         return call(max_unpool3d, input, indices, output_size, stride, padding)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "max_unpool3d", "output_size", 3)
     if type(stride) is int:
         stride = (stride, stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "max_unpool3d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_unpool3d", "padding", 5)
     try:
         input_array = input._array
@@ -5687,19 +6112,19 @@ def im2col(input, kernel_size, dilation, padding, stride):
         return call(im2col, input, kernel_size, dilation, padding, stride)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "im2col", "kernel_size", 2)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "im2col", "dilation", 3)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "im2col", "padding", 4)
     if type(stride) is int:
         stride = (stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "im2col", "stride", 5)
     try:
         input_array = input._array
@@ -5732,23 +6157,23 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
         return call(col2im, input, output_size, kernel_size, dilation, padding, stride)
     if type(output_size) is int:
         output_size = (output_size, output_size)
-    elif type(output_size) is not tuple:
+    elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "col2im", "output_size", 2)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
-    elif type(kernel_size) is not tuple:
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
         kernel_size = ints_of(kernel_size, "col2im", "kernel_size", 3)
     if type(dilation) is int:
         dilation = (dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "col2im", "dilation", 4)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "col2im", "padding", 5)
     if type(stride) is int:
         stride = (stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "col2im", "stride", 6)
     try:
         input_array = input._array
@@ -5786,7 +6211,7 @@ def reflection_pad1d(input, padding, *more_padding, out=None):
         return reflection_pad1d_out(input, padding, *more_padding, out=out)
     if type(padding) is int:
         padding = (padding,) + more_padding
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad1d", "padding", 2)
     try:
         input_array = input._array
@@ -5813,7 +6238,7 @@ def reflection_pad1d_out(input, padding, *more_padding, out):
         return call(reflection_pad1d_out, input, padding, *more_padding, out=out)
     if type(padding) is int:
         padding = (padding,) + more_padding
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad1d", "padding", 2)
     try:
         input_array = input._array
@@ -5835,7 +6260,7 @@ def reflection_pad1d_backward(grad_output, input, padding):
         return call(reflection_pad1d_backward, grad_output, input, padding)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "reflection_pad1d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._array
@@ -5868,7 +6293,7 @@ def reflection_pad2d(input, padding, *more_padding):
         return call(reflection_pad2d, input, padding, *more_padding)
     if type(padding) is int:
         padding = (padding,) + more_padding
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad2d", "padding", 2)
     try:
         input_array = input._array
@@ -5898,7 +6323,7 @@ def reflection_pad2d_backward(grad_output, input, padding):
         return call(reflection_pad2d_backward, grad_output, input, padding)
     if type(padding) is int:
         padding = (padding, padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "reflection_pad2d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._array
@@ -5931,7 +6356,7 @@ def reflection_pad3d(input, padding, *more_padding):
         return call(reflection_pad3d, input, padding, *more_padding)
     if type(padding) is int:
         padding = (padding,) + more_padding
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad3d", "padding", 2)
     try:
         input_array = input._array
@@ -5961,7 +6386,7 @@ def reflection_pad3d_backward(grad_output, input, padding):
         return call(reflection_pad3d_backward, grad_output, input, padding)
     if type(padding) is int:
         padding = (padding, padding, padding, padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "reflection_pad3d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._array
@@ -5996,7 +6421,7 @@ def replication_pad1d(input, padding, *more_padding, out=None):
         return replication_pad1d_out(input, padding, *more_padding, out=out)
     if type(padding) is int:
         padding = (padding,) + more_padding
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad1d", "padding", 2)
     try:
         input_array = input._array
@@ -6023,7 +6448,7 @@ def replication_pad1d_out(input, padding, *more_padding, out):
         return call(replication_pad1d_out, input, padding, *more_padding, out=out)
     if type(padding) is int:
         padding = (padding,) + more_padding
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad1d", "padding", 2)
     try:
         input_array = input._array
@@ -6045,7 +6470,7 @@ def replication_pad1d_backward(grad_output, input, padding):
         return call(replication_pad1d_backward, grad_output, input, padding)
     if type(padding) is int:
         padding = (padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "replication_pad1d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._array
@@ -6078,7 +6503,7 @@ def replication_pad2d(input, padding, *more_padding):
         return call(replication_pad2d, input, padding, *more_padding)
     if type(padding) is int:
         padding = (padding,) + more_padding
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad2d", "padding", 2)
     try:
         input_array = input._array
@@ -6108,7 +6533,7 @@ def replication_pad2d_backward(grad_output, input, padding):
         return call(replication_pad2d_backward, grad_output, input, padding)
     if type(padding) is int:
         padding = (padding, padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "replication_pad2d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._array
@@ -6141,7 +6566,7 @@ def replication_pad3d(input, padding, *more_padding):
         return call(replication_pad3d, input, padding, *more_padding)
     if type(padding) is int:
         padding = (padding,) + more_padding
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad3d", "padding", 2)
     try:
         input_array = input._array
@@ -6171,7 +6596,7 @@ def replication_pad3d_backward(grad_output, input, padding):
         return call(replication_pad3d_backward, grad_output, input, padding)
     if type(padding) is int:
         padding = (padding, padding, padding, padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "replication_pad3d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._array
@@ -6213,21 +6638,21 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
         )
     if type(stride) is int:
         stride = (stride,)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "conv_transpose1d", "stride", 4)
     if type(padding) is int:
         padding = (padding,)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "conv_transpose1d", "padding", 5)
     if type(output_padding) is int:
         output_padding = (output_padding,)
-    elif type(output_padding) is not tuple:
+    elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "conv_transpose1d", "output_padding", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv_transpose1d", "groups", 7)
     if type(dilation) is int:
         dilation = (dilation,)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv_transpose1d", "dilation", 8)
     try:
         return composite.conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -6268,21 +6693,21 @@ def conv_transpose3d(
         )
     if type(stride) is int:
         stride = (stride, stride, stride)
-    elif type(stride) is not tuple:
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "conv_transpose3d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
-    elif type(padding) is not tuple:
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "conv_transpose3d", "padding", 5)
     if type(output_padding) is int:
         output_padding = (output_padding, output_padding, output_padding)
-    elif type(output_padding) is not tuple:
+    elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "conv_transpose3d", "output_padding", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv_transpose3d", "groups", 7)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
-    elif type(dilation) is not tuple:
+    elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv_transpose3d", "dilation", 8)
     try:
         return composite.conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -6304,6 +6729,17 @@ def pixel_shuffle(input, upscale_factor):
         return raise_bad_argument(pixel_shuffle, input, upscale_factor)
     if type(upscale_factor) is not int:
         upscale_factor = int_of(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.PixelShuffleBackward0((edge,))
+        node.upscale_factor = upscale_factor
+    if node is not None:
+        return recorded(node, composite.pixel_shuffle, input, upscale_factor)
     return composite.pixel_shuffle(input, upscale_factor)
 
 
@@ -6315,6 +6751,17 @@ def pixel_unshuffle(input, downscale_factor):
         return raise_bad_argument(pixel_unshuffle, input, downscale_factor)
     if type(downscale_factor) is not int:
         downscale_factor = int_of(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.PixelUnshuffleBackward0((edge,))
+        node.downscale_factor = downscale_factor
+    if node is not None:
+        return recorded(node, composite.pixel_unshuffle, input, downscale_factor)
     return composite.pixel_unshuffle(input, downscale_factor)
 
 
@@ -6326,6 +6773,18 @@ def channel_shuffle(input, groups):
         return raise_bad_argument(channel_shuffle, input, groups)
     if type(groups) is not int:
         groups = int_of(groups, "channel_shuffle", "groups", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ChannelShuffleBackward0((edge,))
+        node.self_shape = input.shape
+        node.groups = groups
+    if node is not None:
+        return recorded(node, composite.channel_shuffle, input, groups)
     return composite.channel_shuffle(input, groups)
 
 
@@ -6355,13 +6814,13 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
         return raise_bad_argument(
             instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
         )
-    if use_input_stats and use_input_stats is not True:
+    if use_input_stats is not False and use_input_stats is not True:
         use_input_stats = bool_of(use_input_stats, "instance_norm", "use_input_stats", 6)
     if type(momentum) is not float:
         momentum = float_of(momentum, "instance_norm", "momentum", 7)
     if type(eps) is not float:
         eps = float_of(eps, "instance_norm", "eps", 8)
-    if cudnn_enabled and cudnn_enabled is not True:
+    if cudnn_enabled is not False and cudnn_enabled is not True:
         cudnn_enabled = bool_of(cudnn_enabled, "instance_norm", "cudnn_enabled", 9)
     return composite.instance_norm(
         input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
@@ -6403,6 +6862,32 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
         group = int_of(group, "native_group_norm", "group", 7)
     if type(eps) is not float:
         eps = float_of(eps, "native_group_norm", "eps", 8)
+    node = None
+    if (
+        (
+            input._edge is not None
+            or (weight is not None and weight._edge is not None)
+            or (bias is not None and bias._edge is not None)
+        )
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+    ):
+        input_edge = input._edge or edge_of(input)
+        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
+        bias_edge = None if bias is None else (bias._edge or edge_of(bias))
+        if input_edge or weight_edge or bias_edge:
+            node = nodes.NativeGroupNormBackward0((input_edge, weight_edge, bias_edge))
+            node.N = N
+            node.C = C
+            node.HxW = HxW
+            node.group = group
+            node.kept = (save(input), save(weight) if weight is not None else None)
+    if node is not None:
+        result0, result1, result2 = recorded_outputs(
+            node, (True, True, True), composite.native_group_norm, input, weight, bias, N, C, HxW, group, eps
+        )
+        node.kept += (save_output(node, result1), save_output(node, result2))
+        return (result0, result1, result2)
     return composite.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
 
 
@@ -6469,7 +6954,7 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
         return raise_bad_argument(
             _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
         )
-    if training and training is not True:
+    if training is not False and training is not True:
         training = bool_of(training, "_native_batch_norm_legit", "training", 6)
     if type(momentum) is not float:
         momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 7)
@@ -6488,7 +6973,7 @@ def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, e
         return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
     if bias is not None and not isinstance(bias, Tensor):
         return raise_bad_argument(_native_batch_norm_legit_no_stats, input, weight, bias, training, momentum, eps)
-    if training and training is not True:
+    if training is not False and training is not True:
         training = bool_of(training, "_native_batch_norm_legit", "training", 4)
     if type(momentum) is not float:
         momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 5)
@@ -6571,7 +7056,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
         num_groups = int_of(num_groups, "group_norm", "num_groups", 2)
     if type(eps) is not float:
         eps = float_of(eps, "group_norm", "eps", 5)
-    if cudnn_enabled and cudnn_enabled is not True:
+    if cudnn_enabled is not False and cudnn_enabled is not True:
         cudnn_enabled = bool_of(cudnn_enabled, "group_norm", "cudnn_enabled", 6)
     return composite.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
 
@@ -6584,7 +7069,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
     if weight is not None and not isinstance(weight, Tensor):
         return raise_bad_argument(rms_norm, input, normalized_shape, weight, eps)
-    if type(normalized_shape) is not tuple:
+    if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
         normalized_shape = ints_of(normalized_shape, "rms_norm", "normalized_shape", 2)
     if eps is not None and type(eps) is not float:
         eps = float_of(eps, "rms_norm", "eps", 4)
@@ -6602,7 +7087,7 @@ def feature_dropout(input, p, train):
         return raise_bad_argument(feature_dropout, input, p, train)
     if type(p) is not float:
         p = float_of(p, "feature_dropout", "p", 2)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "feature_dropout", "train", 3)
     return composite.feature_dropout(input, p, train)
 
@@ -6615,7 +7100,7 @@ def feature_dropout_(input, p, train):
         return raise_bad_argument(feature_dropout_, input, p, train)
     if type(p) is not float:
         p = float_of(p, "feature_dropout_", "p", 2)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "feature_dropout_", "train", 3)
     return composite.feature_dropout_(input, p, train)
 
@@ -6628,7 +7113,7 @@ def alpha_dropout(input, p, train):
         return raise_bad_argument(alpha_dropout, input, p, train)
     if type(p) is not float:
         p = float_of(p, "alpha_dropout", "p", 2)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "alpha_dropout", "train", 3)
     return composite.alpha_dropout(input, p, train)
 
@@ -6641,7 +7126,7 @@ def alpha_dropout_(input, p, train):
         return raise_bad_argument(alpha_dropout_, input, p, train)
     if type(p) is not float:
         p = float_of(p, "alpha_dropout_", "p", 2)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "alpha_dropout_", "train", 3)
     return composite.alpha_dropout_(input, p, train)
 
@@ -6654,7 +7139,7 @@ def feature_alpha_dropout(input, p, train):
         return raise_bad_argument(feature_alpha_dropout, input, p, train)
     if type(p) is not float:
         p = float_of(p, "feature_alpha_dropout", "p", 2)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "feature_alpha_dropout", "train", 3)
     return composite.feature_alpha_dropout(input, p, train)
 
@@ -6667,7 +7152,7 @@ def feature_alpha_dropout_(input, p, train):
         return raise_bad_argument(feature_alpha_dropout_, input, p, train)
     if type(p) is not float:
         p = float_of(p, "feature_alpha_dropout_", "p", 2)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "feature_alpha_dropout_", "train", 3)
     return composite.feature_alpha_dropout_(input, p, train)
 
@@ -6688,17 +7173,17 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
         return raise_bad_argument(
             lstm_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if has_biases and has_biases is not True:
+    if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "lstm", "has_biases", 4)
     if type(num_layers) is not int:
         num_layers = int_of(num_layers, "lstm", "num_layers", 5)
     if type(dropout) is not float:
         dropout = float_of(dropout, "lstm", "dropout", 6)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "lstm", "train", 7)
-    if bidirectional and bidirectional is not True:
+    if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 8)
-    if batch_first and batch_first is not True:
+    if batch_first is not False and batch_first is not True:
         batch_first = bool_of(batch_first, "lstm", "batch_first", 9)
     return composite.lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
@@ -6723,15 +7208,15 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
         return raise_bad_argument(
             lstm_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
-    if has_biases and has_biases is not True:
+    if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "lstm", "has_biases", 5)
     if type(num_layers) is not int:
         num_layers = int_of(num_layers, "lstm", "num_layers", 6)
     if type(dropout) is not float:
         dropout = float_of(dropout, "lstm", "dropout", 7)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "lstm", "train", 8)
-    if bidirectional and bidirectional is not True:
+    if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 9)
     return composite.lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
 
@@ -6762,17 +7247,17 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
         return raise_bad_argument(
             gru_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if has_biases and has_biases is not True:
+    if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "gru", "has_biases", 4)
     if type(num_layers) is not int:
         num_layers = int_of(num_layers, "gru", "num_layers", 5)
     if type(dropout) is not float:
         dropout = float_of(dropout, "gru", "dropout", 6)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "gru", "train", 7)
-    if bidirectional and bidirectional is not True:
+    if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "gru", "bidirectional", 8)
-    if batch_first and batch_first is not True:
+    if batch_first is not False and batch_first is not True:
         batch_first = bool_of(batch_first, "gru", "batch_first", 9)
     return composite.gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
@@ -6797,15 +7282,15 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
         return raise_bad_argument(
             gru_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
-    if has_biases and has_biases is not True:
+    if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "gru", "has_biases", 5)
     if type(num_layers) is not int:
         num_layers = int_of(num_layers, "gru", "num_layers", 6)
     if type(dropout) is not float:
         dropout = float_of(dropout, "gru", "dropout", 7)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "gru", "train", 8)
-    if bidirectional and bidirectional is not True:
+    if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "gru", "bidirectional", 9)
     return composite.gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
 
@@ -6838,17 +7323,17 @@ def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bi
         return raise_bad_argument(
             rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if has_biases and has_biases is not True:
+    if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 4)
     if type(num_layers) is not int:
         num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 5)
     if type(dropout) is not float:
         dropout = float_of(dropout, "rnn_tanh", "dropout", 6)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "rnn_tanh", "train", 7)
-    if bidirectional and bidirectional is not True:
+    if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 8)
-    if batch_first and batch_first is not True:
+    if batch_first is not False and batch_first is not True:
         batch_first = bool_of(batch_first, "rnn_tanh", "batch_first", 9)
     return composite.rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
@@ -6873,15 +7358,15 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
         return raise_bad_argument(
             rnn_tanh_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
-    if has_biases and has_biases is not True:
+    if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 5)
     if type(num_layers) is not int:
         num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 6)
     if type(dropout) is not float:
         dropout = float_of(dropout, "rnn_tanh", "dropout", 7)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "rnn_tanh", "train", 8)
-    if bidirectional and bidirectional is not True:
+    if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 9)
     return composite.rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
 
@@ -6914,17 +7399,17 @@ def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bi
         return raise_bad_argument(
             rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
         )
-    if has_biases and has_biases is not True:
+    if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 4)
     if type(num_layers) is not int:
         num_layers = int_of(num_layers, "rnn_relu", "num_layers", 5)
     if type(dropout) is not float:
         dropout = float_of(dropout, "rnn_relu", "dropout", 6)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "rnn_relu", "train", 7)
-    if bidirectional and bidirectional is not True:
+    if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 8)
-    if batch_first and batch_first is not True:
+    if batch_first is not False and batch_first is not True:
         batch_first = bool_of(batch_first, "rnn_relu", "batch_first", 9)
     return composite.rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
@@ -6949,15 +7434,15 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
         return raise_bad_argument(
             rnn_relu_data, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
         )
-    if has_biases and has_biases is not True:
+    if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 5)
     if type(num_layers) is not int:
         num_layers = int_of(num_layers, "rnn_relu", "num_layers", 6)
     if type(dropout) is not float:
         dropout = float_of(dropout, "rnn_relu", "dropout", 7)
-    if train and train is not True:
+    if train is not False and train is not True:
         train = bool_of(train, "rnn_relu", "train", 8)
-    if bidirectional and bidirectional is not True:
+    if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 9)
     return composite.rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
 
@@ -6970,6 +7455,179 @@ def rnn_relu(*args, **kwargs):
         if fits_signature(overload.op, args, kwargs):
             return overload(*args, **kwargs)
     return raise_no_overload(rnn_relu, (rnn_relu_data, rnn_relu_input), args, kwargs)
+
+
+__thnn_fused_lstm_cell_kernels = kernel_table("_thnn_fused_lstm_cell")
+
+
+def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
+    """_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias):
+        return call(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias)
+    try:
+        input_gates_array = input_gates._array
+        hidden_gates_array = hidden_gates._array
+        cx_array = cx._array
+        input_bias_array = None if input_bias is None else input_bias._array
+        hidden_bias_array = None if hidden_bias is None else hidden_bias._array
+    except AttributeError:
+        return raise_bad_argument(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias)
+    node = None
+    if (
+        input_gates._edge is not None
+        or hidden_gates._edge is not None
+        or cx._edge is not None
+        or (input_bias is not None and input_bias._edge is not None)
+        or (hidden_bias is not None and hidden_bias._edge is not None)
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        input_gates_edge = input_gates._edge or edge_of(input_gates)
+        hidden_gates_edge = hidden_gates._edge or edge_of(hidden_gates)
+        cx_edge = cx._edge or edge_of(cx)
+        input_bias_edge = None if input_bias is None else (input_bias._edge or edge_of(input_bias))
+        hidden_bias_edge = None if hidden_bias is None else (hidden_bias._edge or edge_of(hidden_bias))
+        if input_gates_edge or hidden_gates_edge or cx_edge or input_bias_edge or hidden_bias_edge:
+            node = nodes.ThnnFusedLstmCellBackward0(
+                (input_gates_edge, hidden_gates_edge, cx_edge, input_bias_edge, hidden_bias_edge)
+            )
+            node.kept = (
+                save(input_gates),
+                save(hidden_gates),
+                save(input_bias) if input_bias is not None else None,
+                save(hidden_bias) if hidden_bias is not None else None,
+                save(cx),
+            )
+    result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_kernels[type(input_gates_array)](
+        input_gates_array, hidden_gates_array, cx_array, input_bias_array, hidden_bias_array
+    )
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    result2 = wrap(result2_array)
+    if node is not None:
+        node.kept += (save_output(node, result1), save(result2))
+    return result0, result1, result2
+
+
+__thnn_fused_lstm_cell_backward_impl_kernels = kernel_table("_thnn_fused_lstm_cell_backward_impl")
+
+
+def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has_bias):
+    """_thnn_fused_lstm_cell_backward_impl(Tensor? grad_hy, Tensor? grad_cy, Tensor cx, Tensor cy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace):
+        return call(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
+    if has_bias is not False and has_bias is not True:
+        has_bias = bool_of(has_bias, "_thnn_fused_lstm_cell_backward_impl", "has_bias", 6)
+    try:
+        grad_hy_array = None if grad_hy is None else grad_hy._array
+        grad_cy_array = None if grad_cy is None else grad_cy._array
+        cx_array = cx._array
+        cy_array = cy._array
+        workspace_array = workspace._array
+    except AttributeError:
+        return raise_bad_argument(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
+    node = None
+    if (
+        (grad_hy is not None and grad_hy._edge is not None)
+        or (grad_cy is not None and grad_cy._edge is not None)
+        or cx._edge is not None
+        or cy._edge is not None
+        or workspace._edge is not None
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        grad_hy_edge = None if grad_hy is None else (grad_hy._edge or edge_of(grad_hy))
+        grad_cy_edge = None if grad_cy is None else (grad_cy._edge or edge_of(grad_cy))
+        cx_edge = cx._edge or edge_of(cx)
+        cy_edge = cy._edge or edge_of(cy)
+        workspace_edge = workspace._edge or edge_of(workspace)
+        if grad_hy_edge or grad_cy_edge or cx_edge or cy_edge or workspace_edge:
+            node = nodes.ThnnFusedLstmCellBackwardImplBackward0(
+                (grad_hy_edge, grad_cy_edge, cx_edge, cy_edge, workspace_edge)
+            )
+    result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_backward_impl_kernels[type(cx_array)](
+        grad_hy_array, grad_cy_array, cx_array, cy_array, workspace_array, has_bias
+    )
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    result2 = wrap_output(result2_array, node, 2)
+    return result0, result1, result2
+
+
+__thnn_fused_gru_cell_kernels = kernel_table("_thnn_fused_gru_cell")
+
+
+def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_bias=None):
+    """_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias):
+        return call(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias)
+    try:
+        input_gates_array = input_gates._array
+        hidden_gates_array = hidden_gates._array
+        hx_array = hx._array
+        input_bias_array = None if input_bias is None else input_bias._array
+        hidden_bias_array = None if hidden_bias is None else hidden_bias._array
+    except AttributeError:
+        return raise_bad_argument(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias)
+    node = None
+    if (
+        input_gates._edge is not None
+        or hidden_gates._edge is not None
+        or hx._edge is not None
+        or (input_bias is not None and input_bias._edge is not None)
+        or (hidden_bias is not None and hidden_bias._edge is not None)
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        input_gates_edge = input_gates._edge or edge_of(input_gates)
+        hidden_gates_edge = hidden_gates._edge or edge_of(hidden_gates)
+        hx_edge = hx._edge or edge_of(hx)
+        input_bias_edge = None if input_bias is None else (input_bias._edge or edge_of(input_bias))
+        hidden_bias_edge = None if hidden_bias is None else (hidden_bias._edge or edge_of(hidden_bias))
+        if input_gates_edge or hidden_gates_edge or hx_edge or input_bias_edge or hidden_bias_edge:
+            node = nodes.ThnnFusedGruCellBackward0(
+                (input_gates_edge, hidden_gates_edge, hx_edge, input_bias_edge, hidden_bias_edge)
+            )
+            node.kept = (
+                save(input_gates),
+                save(hidden_gates),
+                save(input_bias) if input_bias is not None else None,
+                save(hidden_bias) if hidden_bias is not None else None,
+                save(hx),
+            )
+    result0_array, result1_array = __thnn_fused_gru_cell_kernels[type(input_gates_array)](
+        input_gates_array, hidden_gates_array, hx_array, input_bias_array, hidden_bias_array
+    )
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    if node is not None:
+        node.kept += (save(result1),)
+    return result0, result1
+
+
+__thnn_fused_gru_cell_backward_kernels = kernel_table("_thnn_fused_gru_cell_backward")
+
+
+def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
+    """_thnn_fused_gru_cell_backward(Tensor grad_hy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(_thnn_fused_gru_cell_backward, grad_hy, workspace):
+        return call(_thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
+    if has_bias is not False and has_bias is not True:
+        has_bias = bool_of(has_bias, "_thnn_fused_gru_cell_backward", "has_bias", 3)
+    try:
+        grad_hy_array = grad_hy._array
+        workspace_array = workspace._array
+    except AttributeError:
+        return raise_bad_argument(_thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
+    node = None
+    if (grad_hy._edge is not None or workspace._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_hy_edge = grad_hy._edge or edge_of(grad_hy)
+        workspace_edge = workspace._edge or edge_of(workspace)
+        if grad_hy_edge or workspace_edge:
+            node = nodes.ThnnFusedGruCellBackwardBackward0((grad_hy_edge, workspace_edge))
+    result0_array, result1_array, result2_array, result3_array, result4_array = __thnn_fused_gru_cell_backward_kernels[
+        type(grad_hy_array)
+    ](grad_hy_array, workspace_array, has_bias)
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    result2 = wrap_output(result2_array, node, 2)
+    result3 = wrap_output(result3_array, node, 3)
+    result4 = wrap_output(result4_array, node, 4)
+    return result0, result1, result2, result3, result4
 
 
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):

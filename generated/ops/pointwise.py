@@ -13,11 +13,13 @@ from mindtorch.dispatch.arguments import (
     bool_of,
     explained,
     float_of,
+    generator_of,
     int_of,
     number_first,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    str_of,
 )
 from mindtorch.dispatch.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -590,6 +592,8 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
         if operand is None:
             return raise_bad_argument(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
     try:
         input_array = input._array
     except AttributeError:
@@ -629,6 +633,8 @@ def div__Tensor_mode(input, other, *, rounding_mode):
         if operand is None:
             return raise_bad_argument(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
         other = operand
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
     try:
         input_array = input._array
     except AttributeError:
@@ -673,6 +679,8 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
         if operand is None:
             return raise_bad_argument(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
     try:
         input_array = input._array
         out_array = out._array
@@ -715,6 +723,8 @@ def div_Scalar_mode(input, other, *, rounding_mode):
         return raise_bad_argument(div_Scalar_mode, input, other, rounding_mode=rounding_mode)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "div", "other", 2)
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
     return composite.div_scalar_mode(input, other, rounding_mode=rounding_mode)
 
 
@@ -726,6 +736,8 @@ def div__Scalar_mode(input, other, *, rounding_mode):
         return raise_bad_argument(div__Scalar_mode, input, other, rounding_mode=rounding_mode)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "div_", "other", 2)
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
     return composite.div_scalar_mode_(input, other, rounding_mode=rounding_mode)
 
 
@@ -4025,6 +4037,149 @@ def frac_out(input, *, out):
     return out
 
 
+_hardshrink_kernels = kernel_table("hardshrink")
+
+
+def hardshrink(input, lambd=0.5, *, out=None):
+    """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+    if state.interceptors and intercepts(hardshrink, input):
+        return call(hardshrink, input, lambd, out=out)
+    if out is not None:
+        return hardshrink_out(input, lambd, out=out)
+    if type(lambd) is not int and type(lambd) is not float:
+        lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardshrink, input, lambd, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.HardshrinkBackward0((edge,))
+        node.lambd = lambd
+        node.kept = (save(input),)
+    return wrap(_hardshrink_kernels[type(input_array)](input_array, lambd), node)
+
+
+def hardshrink_out(input, lambd=0.5, *, out):
+    """hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardshrink_out, input, out):
+        return call(hardshrink_out, input, lambd, out=out)
+    if type(lambd) is not int and type(lambd) is not float:
+        lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(hardshrink_out, input, lambd, out=out)
+    refuse_grad("hardshrink", input, out)
+    set_array(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+    mark_written(out)
+    return out
+
+
+_hardshrink_backward_kernels = kernel_table("hardshrink_backward")
+
+
+def hardshrink_backward(grad_out, input, lambd, *, out=None):
+    """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
+    if state.interceptors and intercepts(hardshrink_backward, grad_out, input):
+        return call(hardshrink_backward, grad_out, input, lambd, out=out)
+    if out is not None:
+        return hardshrink_backward_out(grad_out, input, lambd, out=out)
+    if type(lambd) is not int and type(lambd) is not float:
+        lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
+    try:
+        grad_out_array = grad_out._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardshrink_backward, grad_out, input, lambd, out=out)
+    node = None
+    if (grad_out._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_out_edge = grad_out._edge or edge_of(grad_out)
+        input_edge = input._edge or edge_of(input)
+        if grad_out_edge or input_edge:
+            node = nodes.HardshrinkBackwardBackward0((grad_out_edge, input_edge))
+            node.lambd = lambd
+            node.kept = (save(input) if grad_out_edge else None,)
+    return wrap(_hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd), node)
+
+
+def hardshrink_backward_out(grad_out, input, lambd, *, out):
+    """hardshrink_backward.grad_input(Tensor grad_out, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardshrink_backward_out, grad_out, input, out):
+        return call(hardshrink_backward_out, grad_out, input, lambd, out=out)
+    if type(lambd) is not int and type(lambd) is not float:
+        lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
+    try:
+        grad_out_array = grad_out._array
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(hardshrink_backward_out, grad_out, input, lambd, out=out)
+    refuse_grad("hardshrink_backward", grad_out, input, out)
+    set_array(
+        out, _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+__prelu_kernel_kernels = kernel_table("_prelu_kernel")
+
+
+def _prelu_kernel(input, weight):
+    """_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
+    if state.interceptors and intercepts(_prelu_kernel, input, weight):
+        return call(_prelu_kernel, input, weight)
+    try:
+        input_array = input._array
+        weight_array = weight._array
+    except AttributeError:
+        return raise_bad_argument(_prelu_kernel, input, weight)
+    node = None
+    if (input._edge is not None or weight._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        weight_edge = weight._edge or edge_of(weight)
+        if input_edge or weight_edge:
+            node = nodes.PreluKernelBackward0((input_edge, weight_edge))
+            node.kept = (save(input), save(weight) if input_edge else None)
+    kind = input._kind
+    if kind and kind is weight._kind and not state.interceptors:
+        try:
+            array = __prelu_kernel_kernels.direct(input_array, weight_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(input, weight)
+    return wrap(__prelu_kernel_kernels[kind or type(input_array)](input_array, weight_array), node, kind)
+
+
+def prelu(input, weight):
+    """prelu(Tensor self, Tensor weight) -> Tensor"""
+    if state.interceptors and intercepts(prelu, input, weight):
+        return call(prelu, input, weight)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(prelu, input, weight)
+    if not isinstance(weight, Tensor):
+        return raise_bad_argument(prelu, input, weight)
+    return composite.prelu(input, weight)
+
+
 _relu_kernels = kernel_table("relu")
 
 
@@ -4348,8 +4503,10 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
         lower = scalar_of(lower, "rrelu", "lower", 2)
     if type(upper) is not int and type(upper) is not float:
         upper = scalar_of(upper, "rrelu", "upper", 3)
-    if training and training is not True:
+    if training is not False and training is not True:
         training = bool_of(training, "rrelu", "training", 4)
+    if generator is not None:
+        generator = generator_of(generator, "rrelu", "generator", 5)
     return composite.rrelu(input, lower, upper, training, generator)
 
 
@@ -4363,8 +4520,10 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
         lower = scalar_of(lower, "rrelu_", "lower", 2)
     if type(upper) is not int and type(upper) is not float:
         upper = scalar_of(upper, "rrelu_", "upper", 3)
-    if training and training is not True:
+    if training is not False and training is not True:
         training = bool_of(training, "rrelu_", "training", 4)
+    if generator is not None:
+        generator = generator_of(generator, "rrelu_", "generator", 5)
     return composite.rrelu_(input, lower, upper, training, generator)
 
 
@@ -4450,7 +4609,7 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
         return leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, out=out)
     if type(negative_slope) is not int and type(negative_slope) is not float:
         negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
-    if self_is_result and self_is_result is not True:
+    if self_is_result is not False and self_is_result is not True:
         self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
     try:
         grad_output_array = grad_output._array
@@ -4479,7 +4638,7 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
         return call(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     if type(negative_slope) is not int and type(negative_slope) is not float:
         negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
-    if self_is_result and self_is_result is not True:
+    if self_is_result is not False and self_is_result is not True:
         self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
     try:
         grad_output_array = grad_output._array
@@ -4722,6 +4881,8 @@ def gelu(input, *, approximate="none", out=None):
         return call(gelu, input, approximate=approximate, out=out)
     if out is not None:
         return gelu_out(input, approximate=approximate, out=out)
+    if type(approximate) is not str:
+        approximate = str_of(approximate, "gelu", "approximate")
     try:
         input_array = input._array
     except AttributeError:
@@ -4743,6 +4904,8 @@ def gelu_(input, *, approximate="none"):
     """gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)"""
     if state.interceptors and intercepts(gelu_, input):
         return call(gelu_, input, approximate=approximate)
+    if type(approximate) is not str:
+        approximate = str_of(approximate, "gelu_", "approximate")
     try:
         input_array = input._array
     except AttributeError:
@@ -4768,6 +4931,8 @@ def gelu_out(input, *, approximate="none", out):
     """gelu.out(Tensor self, *, str approximate='none', Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(gelu_out, input, out):
         return call(gelu_out, input, approximate=approximate, out=out)
+    if type(approximate) is not str:
+        approximate = str_of(approximate, "gelu", "approximate")
     try:
         input_array = input._array
         out_array = out._array
@@ -4788,6 +4953,8 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
         return call(gelu_backward, grad_output, input, approximate=approximate, out=out)
     if out is not None:
         return gelu_backward_out(grad_output, input, approximate=approximate, out=out)
+    if type(approximate) is not str:
+        approximate = str_of(approximate, "gelu_backward", "approximate")
     try:
         grad_output_array = grad_output._array
         input_array = input._array
@@ -4811,6 +4978,8 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
     """gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(gelu_backward_out, grad_output, input, out):
         return call(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
+    if type(approximate) is not str:
+        approximate = str_of(approximate, "gelu_backward", "approximate")
     try:
         grad_output_array = grad_output._array
         input_array = input._array
@@ -9904,6 +10073,8 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
         if operand is None:
             return raise_bad_argument(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
     return composite.divide_mode(input, other, rounding_mode=rounding_mode)
 
 
@@ -9936,6 +10107,8 @@ def divide__Tensor_mode(input, other, *, rounding_mode):
         if operand is None:
             return raise_bad_argument(divide__Tensor_mode, input, other, rounding_mode=rounding_mode)
         other = operand
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
     return composite.divide_mode_(input, other, rounding_mode=rounding_mode)
 
 
@@ -9969,6 +10142,8 @@ def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
         if operand is None:
             return raise_bad_argument(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
         other = operand
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
     refuse_grad("divide", input, other, out)
     return composite.divide_mode_out(input, other, rounding_mode=rounding_mode, out=out)
 
@@ -9981,6 +10156,8 @@ def divide_Scalar_mode(input, other, *, rounding_mode):
         return raise_bad_argument(divide_Scalar_mode, input, other, rounding_mode=rounding_mode)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "divide", "other", 2)
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
     return composite.div_scalar_mode(input, other, rounding_mode=rounding_mode)
 
 
@@ -9992,6 +10169,8 @@ def divide__Scalar_mode(input, other, *, rounding_mode):
         return raise_bad_argument(divide__Scalar_mode, input, other, rounding_mode=rounding_mode)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "divide_", "other", 2)
+    if rounding_mode is not None and type(rounding_mode) is not str:
+        rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
     return composite.div_scalar_mode_(input, other, rounding_mode=rounding_mode)
 
 
@@ -11077,9 +11256,9 @@ def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=F
         return raise_bad_argument(
             isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    if assume_unique and assume_unique is not True:
+    if assume_unique is not False and assume_unique is not True:
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert and invert is not True:
+    if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
     return composite.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
 
@@ -11102,9 +11281,9 @@ def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, inve
         return raise_bad_argument(
             isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
         )
-    if assume_unique and assume_unique is not True:
+    if assume_unique is not False and assume_unique is not True:
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert and invert is not True:
+    if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
     refuse_grad("isin", elements, test_elements, out)
     return composite.isin_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
@@ -11122,9 +11301,9 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
         )
     if type(test_element) is not int and type(test_element) is not float:
         test_element = scalar_of(test_element, "isin", "test_element", 2)
-    if assume_unique and assume_unique is not True:
+    if assume_unique is not False and assume_unique is not True:
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert and invert is not True:
+    if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
     return composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
 
@@ -11143,9 +11322,9 @@ def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, inver
         )
     if type(test_element) is not int and type(test_element) is not float:
         test_element = scalar_of(test_element, "isin", "test_element", 2)
-    if assume_unique and assume_unique is not True:
+    if assume_unique is not False and assume_unique is not True:
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert and invert is not True:
+    if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
     refuse_grad("isin", elements, out)
     return write_out(out, composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert))
@@ -11163,9 +11342,9 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
         )
     if type(element) is not int and type(element) is not float:
         element = scalar_of(element, "isin", "element", 1)
-    if assume_unique and assume_unique is not True:
+    if assume_unique is not False and assume_unique is not True:
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert and invert is not True:
+    if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
     return composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
 
@@ -11218,9 +11397,9 @@ def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, inver
         )
     if type(element) is not int and type(element) is not float:
         element = scalar_of(element, "isin", "element", 1)
-    if assume_unique and assume_unique is not True:
+    if assume_unique is not False and assume_unique is not True:
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-    if invert and invert is not True:
+    if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
     refuse_grad("isin", test_elements, out)
     return write_out(out, composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert))

@@ -14,12 +14,14 @@ from mindtorch.dispatch.arguments import (
     explained,
     fits_signature,
     float_of,
+    generator_of,
     int_of,
     ints_of,
     raise_bad_argument,
     raise_no_overload,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.factory import check_options
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
@@ -36,6 +38,8 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
         from_ = float_of(from_, "uniform_", "from", 2)
     if type(to) is not float:
         to = float_of(to, "uniform_", "to", 3)
+    if generator is not None:
+        generator = generator_of(generator, "uniform_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -65,6 +69,8 @@ def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
         from_ = float_of(from_, "uniform", "from", 2)
     if type(to) is not float:
         to = float_of(to, "uniform", "to", 3)
+    if generator is not None:
+        generator = generator_of(generator, "uniform", "generator")
     return composite.uniform(input, from_, to, generator=generator)
 
 
@@ -79,6 +85,8 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
         mean = float_of(mean, "normal_", "mean", 2)
     if type(std) is not float:
         std = float_of(std, "normal_", "std", 3)
+    if generator is not None:
+        generator = generator_of(generator, "normal_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -107,6 +115,8 @@ def bernoulli__float(input, p=0.5, *, generator=None):
         return call(bernoulli__float, input, p, generator=generator)
     if type(p) is not float:
         p = float_of(p, "bernoulli_", "p", 2)
+    if generator is not None:
+        generator = generator_of(generator, "bernoulli_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -133,6 +143,8 @@ def bernoulli__Tensor(input, p, *, generator=None):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(bernoulli__Tensor, input, p):
         return call(bernoulli__Tensor, input, p, generator=generator)
+    if generator is not None:
+        generator = generator_of(generator, "bernoulli_", "generator")
     try:
         input_array = input._array
         p_array = p._array
@@ -177,6 +189,8 @@ def bernoulli_Tensor(input, p, *, generator=None):
         return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
     if not isinstance(p, Tensor):
         return raise_bad_argument(bernoulli_Tensor, input, p, generator=generator)
+    if generator is not None:
+        generator = generator_of(generator, "bernoulli", "generator")
     return composite.bernoulli_tensor(input, p, generator=generator)
 
 
@@ -189,6 +203,8 @@ def bernoulli_default(input, *, generator=None, out=None):
         return call(bernoulli_default, input, generator=generator, out=out)
     if out is not None:
         return bernoulli_default_out(input, generator=generator, out=out)
+    if generator is not None:
+        generator = generator_of(generator, "bernoulli", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -207,6 +223,8 @@ def bernoulli_default_out(input, *, generator=None, out):
     """bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bernoulli_default_out, input, out):
         return call(bernoulli_default_out, input, generator=generator, out=out)
+    if generator is not None:
+        generator = generator_of(generator, "bernoulli", "generator")
     try:
         input_array = input._array
         out_array = out._array
@@ -226,6 +244,8 @@ def bernoulli_p(input, p, *, generator=None):
         return raise_bad_argument(bernoulli_p, input, p, generator=generator)
     if type(p) is not float:
         p = float_of(p, "bernoulli", "p", 2)
+    if generator is not None:
+        generator = generator_of(generator, "bernoulli", "generator")
     return composite.bernoulli_p(input, p, generator=generator)
 
 
@@ -250,6 +270,8 @@ def random__default(input, *, generator=None):
     """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(random__default, input):
         return call(random__default, input, generator=generator)
+    if generator is not None:
+        generator = generator_of(generator, "random_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -275,6 +297,8 @@ def random_default(input, *, generator=None):
         return call(random_default, input, generator=generator)
     if not isinstance(input, Tensor):
         return raise_bad_argument(random_default, input, generator=generator)
+    if generator is not None:
+        generator = generator_of(generator, "random", "generator")
     return composite.random(input, generator=generator)
 
 
@@ -287,6 +311,8 @@ def random__to(input, to, *, generator=None):
         return call(random__to, input, to, generator=generator)
     if type(to) is not int:
         to = int_of(to, "random_", "to", 2)
+    if generator is not None:
+        generator = generator_of(generator, "random_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -314,6 +340,8 @@ def random_to(input, to, *, generator=None):
         return raise_bad_argument(random_to, input, to, generator=generator)
     if type(to) is not int:
         to = int_of(to, "random", "to", 2)
+    if generator is not None:
+        generator = generator_of(generator, "random", "generator")
     return composite.random_to(input, to, generator=generator)
 
 
@@ -328,6 +356,8 @@ def random__from(input, from_, to, *, generator=None):
         from_ = int_of(from_, "random_", "from", 2)
     if to is not None and type(to) is not int:
         to = int_of(to, "random_", "to", 3)
+    if generator is not None:
+        generator = generator_of(generator, "random_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -368,6 +398,8 @@ def random_from(input, from_, to, *, generator=None):
         from_ = int_of(from_, "random", "from", 2)
     if to is not None and type(to) is not int:
         to = int_of(to, "random", "to", 3)
+    if generator is not None:
+        generator = generator_of(generator, "random", "generator")
     return composite.random_from(input, from_, to, generator=generator)
 
 
@@ -380,6 +412,8 @@ def exponential_(input, lambd=1.0, *, generator=None):
         return call(exponential_, input, lambd, generator=generator)
     if type(lambd) is not float:
         lambd = float_of(lambd, "exponential_", "lambd", 2)
+    if generator is not None:
+        generator = generator_of(generator, "exponential_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -407,6 +441,8 @@ def exponential_default(input, lambd=1.0, *, generator=None):
         return raise_bad_argument(exponential_default, input, lambd, generator=generator)
     if type(lambd) is not float:
         lambd = float_of(lambd, "exponential", "lambd", 2)
+    if generator is not None:
+        generator = generator_of(generator, "exponential", "generator")
     return composite.exponential(input, lambd, generator=generator)
 
 
@@ -421,6 +457,8 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
         median = float_of(median, "cauchy_", "median", 2)
     if type(sigma) is not float:
         sigma = float_of(sigma, "cauchy_", "sigma", 3)
+    if generator is not None:
+        generator = generator_of(generator, "cauchy_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -450,6 +488,8 @@ def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
         median = float_of(median, "cauchy", "median", 2)
     if type(sigma) is not float:
         sigma = float_of(sigma, "cauchy", "sigma", 3)
+    if generator is not None:
+        generator = generator_of(generator, "cauchy", "generator")
     return composite.cauchy(input, median, sigma, generator=generator)
 
 
@@ -464,6 +504,8 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
         mean = float_of(mean, "log_normal_", "mean", 2)
     if type(std) is not float:
         std = float_of(std, "log_normal_", "std", 3)
+    if generator is not None:
+        generator = generator_of(generator, "log_normal_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -493,6 +535,8 @@ def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
         mean = float_of(mean, "log_normal", "mean", 2)
     if type(std) is not float:
         std = float_of(std, "log_normal", "std", 3)
+    if generator is not None:
+        generator = generator_of(generator, "log_normal", "generator")
     return composite.log_normal(input, mean, std, generator=generator)
 
 
@@ -505,6 +549,8 @@ def geometric_(input, p, *, generator=None):
         return call(geometric_, input, p, generator=generator)
     if type(p) is not float:
         p = float_of(p, "geometric_", "p", 2)
+    if generator is not None:
+        generator = generator_of(generator, "geometric_", "generator")
     try:
         input_array = input._array
     except AttributeError:
@@ -532,6 +578,8 @@ def geometric_default(input, p, *, generator=None):
         return raise_bad_argument(geometric_default, input, p, generator=generator)
     if type(p) is not float:
         p = float_of(p, "geometric", "p", 2)
+    if generator is not None:
+        generator = generator_of(generator, "geometric", "generator")
     return composite.geometric(input, p, generator=generator)
 
 
@@ -542,6 +590,8 @@ def poisson(input, generator=None):
     """poisson(Tensor self, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(poisson, input):
         return call(poisson, input, generator)
+    if generator is not None:
+        generator = generator_of(generator, "poisson", "generator", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -563,6 +613,8 @@ def binomial(count, prob, generator=None):
     """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(binomial, count, prob):
         return call(binomial, count, prob, generator)
+    if generator is not None:
+        generator = generator_of(generator, "binomial", "generator", 3)
     try:
         count_array = count._array
         prob_array = prob._array
@@ -584,6 +636,8 @@ def _standard_gamma(input, generator=None):
     """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(_standard_gamma, input):
         return call(_standard_gamma, input, generator)
+    if generator is not None:
+        generator = generator_of(generator, "_standard_gamma", "generator", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -609,6 +663,8 @@ def _sample_dirichlet(input, generator=None):
     """_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor"""
     if state.interceptors and intercepts(_sample_dirichlet, input):
         return call(_sample_dirichlet, input, generator)
+    if generator is not None:
+        generator = generator_of(generator, "_sample_dirichlet", "generator", 2)
     try:
         input_array = input._array
     except AttributeError:
@@ -712,6 +768,10 @@ def rand(
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "rand", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "rand")
     try:
         result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
@@ -757,6 +817,12 @@ def rand_generator(
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+    if generator is not None:
+        generator = generator_of(generator, "rand", "generator")
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "rand", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "rand")
     result = composite.rand_generator(
         size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -775,6 +841,8 @@ def rand_generator_out(size, *more_size, generator, out):
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+    if generator is not None:
+        generator = generator_of(generator, "rand", "generator")
     return composite.rand_generator_out(size, generator=generator, out=out)
 
 
@@ -821,6 +889,10 @@ def randn(
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randn", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randn")
     try:
         result = composite.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except (AttributeError, TypeError) as error:
@@ -866,6 +938,12 @@ def randn_generator(
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
+    if generator is not None:
+        generator = generator_of(generator, "randn", "generator")
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randn", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randn")
     result = composite.randn_generator(
         size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -884,6 +962,8 @@ def randn_generator_out(size, *more_size, generator, out):
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
+    if generator is not None:
+        generator = generator_of(generator, "randn", "generator")
     return composite.randn_generator_out(size, generator=generator, out=out)
 
 
@@ -931,6 +1011,10 @@ def randint_default(
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint")
     result = composite.randint(high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -973,6 +1057,12 @@ def randint_generator(
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
+    if generator is not None:
+        generator = generator_of(generator, "randint", "generator")
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint")
     result = composite.randint_generator(
         high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -991,6 +1081,8 @@ def randint_generator_out(high, size, *, generator, out):
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
+    if generator is not None:
+        generator = generator_of(generator, "randint", "generator")
     return composite.randint_generator_out(high, size, generator=generator, out=out)
 
 
@@ -1043,6 +1135,10 @@ def randint_low(
         high = int_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint")
     result = composite.randint_low(low, high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1159,6 +1255,12 @@ def randint_low_generator(
         high = int_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
+    if generator is not None:
+        generator = generator_of(generator, "randint", "generator")
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randint", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint")
     result = composite.randint_low_generator(
         low, high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1179,6 +1281,8 @@ def randint_low_generator_out(low, high, size, *, generator, out):
         high = int_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
+    if generator is not None:
+        generator = generator_of(generator, "randint", "generator")
     return composite.randint_low_generator_out(low, high, size, generator=generator, out=out)
 
 
@@ -1213,6 +1317,10 @@ def randperm(
         return randperm_out(n, out=out)
     if type(n) is not int:
         n = int_of(n, "randperm", "n", 1)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randperm", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randperm")
     result = composite.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     if requires_grad:
         result.requires_grad = True
@@ -1250,6 +1358,12 @@ def randperm_generator(
         return randperm_generator_out(n, generator=generator, out=out)
     if type(n) is not int:
         n = int_of(n, "randperm", "n", 1)
+    if generator is not None:
+        generator = generator_of(generator, "randperm", "generator")
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "randperm", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randperm")
     result = composite.randperm_generator(
         n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -1266,6 +1380,8 @@ def randperm_generator_out(n, *, generator, out):
         return raise_bad_argument(randperm_generator_out, n, generator=generator, out=out)
     if type(n) is not int:
         n = int_of(n, "randperm", "n", 1)
+    if generator is not None:
+        generator = generator_of(generator, "randperm", "generator")
     return composite.randperm_generator_out(n, generator=generator, out=out)
 
 
@@ -1297,6 +1413,8 @@ def rand_like_default(
         )
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "rand_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "rand_like")
     result = composite.rand_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -1333,8 +1451,12 @@ def rand_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
+    if generator is not None:
+        generator = generator_of(generator, "rand_like", "generator")
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "rand_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "rand_like")
     result = composite.rand_like_generator(
         input,
         generator=generator,
@@ -1430,6 +1552,8 @@ def randn_like_default(
         )
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randn_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randn_like")
     result = composite.randn_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -1466,8 +1590,12 @@ def randn_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
+    if generator is not None:
+        generator = generator_of(generator, "randn_like", "generator")
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randn_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randn_like")
     result = composite.randn_like_generator(
         input,
         generator=generator,
@@ -1567,6 +1695,8 @@ def randint_like_default(
         high = int_of(high, "randint_like", "high", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint_like")
     result = composite.randint_like(
         input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -1616,8 +1746,12 @@ def randint_like_generator(
         )
     if type(high) is not int:
         high = int_of(high, "randint_like", "high", 2)
+    if generator is not None:
+        generator = generator_of(generator, "randint_like", "generator")
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint_like")
     result = composite.randint_like_generator(
         input,
         high,
@@ -1675,6 +1809,8 @@ def randint_like_Tensor(
         )
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint_like")
     result = composite.randint_like_tensor(
         input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -1735,8 +1871,12 @@ def randint_like_Tensor_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
+    if generator is not None:
+        generator = generator_of(generator, "randint_like", "generator")
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint_like")
     result = composite.randint_like_tensor_generator(
         input,
         high,
@@ -1788,6 +1928,8 @@ def randint_like_low_dtype(
         high = int_of(high, "randint_like", "high", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint_like")
     result = composite.randint_like_low(
         input, low, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
@@ -1842,8 +1984,12 @@ def randint_like_low_generator_dtype(
         low = int_of(low, "randint_like", "low", 2)
     if type(high) is not int:
         high = int_of(high, "randint_like", "high", 3)
+    if generator is not None:
+        generator = generator_of(generator, "randint_like", "generator")
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "randint_like")
     result = composite.randint_like_low_generator(
         input,
         low,
@@ -1903,8 +2049,10 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         return raise_bad_argument(multinomial, input, num_samples, replacement, generator=generator, out=out)
     if type(num_samples) is not int:
         num_samples = int_of(num_samples, "multinomial", "num_samples", 2)
-    if replacement and replacement is not True:
+    if replacement is not False and replacement is not True:
         replacement = bool_of(replacement, "multinomial", "replacement", 3)
+    if generator is not None:
+        generator = generator_of(generator, "multinomial", "generator")
     return composite.multinomial(input, num_samples, replacement, generator=generator)
 
 
@@ -1918,10 +2066,47 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
         return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     if type(num_samples) is not int:
         num_samples = int_of(num_samples, "multinomial", "num_samples", 2)
-    if replacement and replacement is not True:
+    if replacement is not False and replacement is not True:
         replacement = bool_of(replacement, "multinomial", "replacement", 3)
+    if generator is not None:
+        generator = generator_of(generator, "multinomial", "generator")
     refuse_grad("multinomial", input, out)
     return write_out(out, composite.multinomial(input, num_samples, replacement, generator=generator))
+
+
+def normal_default(input, mean=0.0, std=1.0, *, generator=None, out=None):
+    """normal(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(normal_default, input):
+        return call(normal_default, input, mean, std, generator=generator, out=out)
+    if out is not None:
+        return normal_default_out(input, mean, std, generator=generator, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(normal_default, input, mean, std, generator=generator, out=out)
+    if type(mean) is not float:
+        mean = float_of(mean, "normal", "mean", 2)
+    if type(std) is not float:
+        std = float_of(std, "normal", "std", 3)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
+    return composite.normal_of_numbers(input, mean, std, generator=generator)
+
+
+def normal_default_out(input, mean=0.0, std=1.0, *, generator=None, out):
+    """normal.out(Tensor self, float mean=0., float std=1., *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(normal_default_out, input, out):
+        return call(normal_default_out, input, mean, std, generator=generator, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(normal_default_out, input, mean, std, generator=generator, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(normal_default_out, input, mean, std, generator=generator, out=out)
+    if type(mean) is not float:
+        mean = float_of(mean, "normal", "mean", 2)
+    if type(std) is not float:
+        std = float_of(std, "normal", "std", 3)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
+    refuse_grad("normal", input, out)
+    return composite.normal_of_numbers_out(input, mean, std, generator=generator, out=out)
 
 
 def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
@@ -1934,6 +2119,8 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
         return raise_bad_argument(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
     if not isinstance(std, Tensor):
         return raise_bad_argument(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
     return composite.normal_tensor_tensor(mean, std, generator=generator)
 
 
@@ -1947,6 +2134,8 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
         return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
     refuse_grad("normal", mean, std, out)
     return write_out(out, composite.normal_tensor_tensor(mean, std, generator=generator))
 
@@ -1961,6 +2150,8 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
         return raise_bad_argument(normal_Tensor_float, mean, std, generator=generator, out=out)
     if type(std) is not float:
         std = float_of(std, "normal", "std", 2)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
     return composite.normal_tensor_float(mean, std, generator=generator)
 
 
@@ -1974,6 +2165,8 @@ def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
         return raise_bad_argument(normal_Tensor_float_out, mean, std, generator=generator, out=out)
     if type(std) is not float:
         std = float_of(std, "normal", "std", 2)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
     refuse_grad("normal", mean, out)
     return write_out(out, composite.normal_tensor_float(mean, std, generator=generator))
 
@@ -1988,6 +2181,8 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
         return raise_bad_argument(normal_float_Tensor, mean, std, generator=generator, out=out)
     if type(mean) is not float:
         mean = float_of(mean, "normal", "mean", 1)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
     return composite.normal_float_tensor(mean, std, generator=generator)
 
 
@@ -2001,6 +2196,8 @@ def normal_float_Tensor_out(mean, std, *, generator=None, out):
         return raise_bad_argument(normal_float_Tensor_out, mean, std, generator=generator, out=out)
     if type(mean) is not float:
         mean = float_of(mean, "normal", "mean", 1)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
     refuse_grad("normal", std, out)
     return write_out(out, composite.normal_float_tensor(mean, std, generator=generator))
 
@@ -2041,6 +2238,12 @@ def normal_float_float(
         std = float_of(std, "normal", "std", 2)
     if type(size) is not tuple:
         size = ints_of(size, "normal", "size", 3)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "normal", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "normal")
     result = composite.normal_float_float(
         mean, std, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
@@ -2155,4 +2358,6 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
         std = float_of(std, "normal", "std", 2)
     if type(size) is not tuple:
         size = ints_of(size, "normal", "size", 3)
+    if generator is not None:
+        generator = generator_of(generator, "normal", "generator")
     return composite.normal_float_float_out(mean, std, size, generator=generator, out=out)

@@ -6,7 +6,7 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
-from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
+from mindtorch.autograd.outputs import recorded, refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import reduction as composite
 from mindtorch.dispatch.argument_types import is_int
@@ -21,6 +21,7 @@ from mindtorch.dispatch.arguments import (
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
@@ -63,9 +64,9 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
         return sum_dim_IntList_out(input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "sum", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "sum", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "sum", "dtype")
@@ -112,9 +113,9 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
         return call(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "sum", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "sum", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "sum", "dtype")
@@ -184,9 +185,9 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
         return mean_dim_out(input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "mean", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "mean", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "mean", "dtype")
@@ -233,9 +234,9 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
         return call(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "mean", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "mean", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "mean", "dtype")
@@ -288,7 +289,7 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
         return prod_dim_int_out(input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "prod", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "prod", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "prod", "dtype")
@@ -338,7 +339,7 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
         return call(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "prod", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "prod", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "prod", "dtype")
@@ -370,9 +371,9 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         dim = (dim,)
     elif dim is None:
         dim = ()
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "amax", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amax", "keepdim", 3)
     try:
         input_array = input._array
@@ -405,9 +406,9 @@ def amax_out(input, dim=(), keepdim=False, *, out):
         dim = (dim,)
     elif dim is None:
         dim = ()
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "amax", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amax", "keepdim", 3)
     try:
         input_array = input._array
@@ -437,9 +438,9 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         dim = (dim,)
     elif dim is None:
         dim = ()
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "amin", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amin", "keepdim", 3)
     try:
         input_array = input._array
@@ -472,9 +473,9 @@ def amin_out(input, dim=(), keepdim=False, *, out):
         dim = (dim,)
     elif dim is None:
         dim = ()
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "amin", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amin", "keepdim", 3)
     try:
         input_array = input._array
@@ -540,7 +541,7 @@ def max_dim(input, dim, keepdim=False, *, out=None):
         return max_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "max", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "max", "keepdim", 3)
     try:
         input_array = input._array
@@ -570,7 +571,7 @@ def max_dim_out(input, dim, keepdim=False, *, out):
         return call(max_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "max", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "max", "keepdim", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
@@ -692,7 +693,7 @@ def min_dim(input, dim, keepdim=False, *, out=None):
         return min_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "min", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "min", "keepdim", 3)
     try:
         input_array = input._array
@@ -722,7 +723,7 @@ def min_dim_out(input, dim, keepdim=False, *, out):
         return call(min_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "min", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "min", "keepdim", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
@@ -806,7 +807,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
         return aminmax_out(input, dim=dim, keepdim=keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "aminmax", "dim")
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "aminmax", "keepdim")
     try:
         input_array = input._array
@@ -836,7 +837,7 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
         return call(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "aminmax", "dim")
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "aminmax", "keepdim")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
@@ -889,7 +890,7 @@ def median_dim(input, dim, keepdim=False, *, out=None):
         return median_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "median", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "median", "keepdim", 3)
     try:
         input_array = input._array
@@ -937,7 +938,7 @@ def median_dim_out(input, dim, keepdim=False, *, out):
         return call(median_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "median", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "median", "keepdim", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
@@ -990,7 +991,7 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
         return nanmedian_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "nanmedian", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
     try:
         input_array = input._array
@@ -1040,7 +1041,7 @@ def nanmedian_dim_out(input, dim, keepdim=False, *, out):
         return call(nanmedian_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "nanmedian", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
@@ -1072,7 +1073,7 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
         return mode_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "mode", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "mode", "keepdim", 3)
     try:
         input_array = input._array
@@ -1102,7 +1103,7 @@ def mode_out(input, dim=-1, keepdim=False, *, out):
         return call(mode_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "mode", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "mode", "keepdim", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
@@ -1136,7 +1137,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         k = int_of(k, "kthvalue", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "kthvalue", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
     try:
         input_array = input._array
@@ -1168,7 +1169,7 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
         k = int_of(k, "kthvalue", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "kthvalue", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
@@ -1236,7 +1237,7 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
         return call(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
     if out is not None:
         return histogram_bins_tensor_out(input, bins, weight=weight, density=density, out=out)
-    if density and density is not True:
+    if density is not False and density is not True:
         density = bool_of(density, "histogram", "density")
     try:
         input_array = input._array
@@ -1256,7 +1257,7 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
     """histogram.bins_tensor_out(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
     if state.interceptors and intercepts(histogram_bins_tensor_out, input, bins, weight, out):
         return call(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
-    if density and density is not True:
+    if density is not False and density is not True:
         density = bool_of(density, "histogram", "density")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
@@ -1287,7 +1288,7 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
         return histogram_bin_ct_out(input, bins, range=range, weight=weight, density=density, out=out)
     if type(bins) is not int:
         bins = int_of(bins, "histogram", "bins", 2)
-    if density and density is not True:
+    if density is not False and density is not True:
         density = bool_of(density, "histogram", "density")
     try:
         input_array = input._array
@@ -1333,7 +1334,7 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
         return call(histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
     if type(bins) is not int:
         bins = int_of(bins, "histogram", "bins", 2)
-    if density and density is not True:
+    if density is not False and density is not True:
         density = bool_of(density, "histogram", "density")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(
@@ -1400,10 +1401,12 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
         return searchsorted_Tensor_out(
             sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
         )
-    if out_int32 and out_int32 is not True:
+    if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-    if right and right is not True:
+    if right is not False and right is not True:
         right = bool_of(right, "searchsorted", "right")
+    if side is not None and type(side) is not str:
+        side = str_of(side, "searchsorted", "side")
     try:
         sorted_sequence_array = sorted_sequence._array
         input_array = input._array
@@ -1439,10 +1442,12 @@ def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=Fa
             sorter=sorter,
             out=out,
         )
-    if out_int32 and out_int32 is not True:
+    if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-    if right and right is not True:
+    if right is not False and right is not True:
         right = bool_of(right, "searchsorted", "right")
+    if side is not None and type(side) is not str:
+        side = str_of(side, "searchsorted", "side")
     try:
         sorted_sequence_array = sorted_sequence._array
         input_array = input._array
@@ -1491,10 +1496,12 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
         )
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "searchsorted", "input", 2)
-    if out_int32 and out_int32 is not True:
+    if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-    if right and right is not True:
+    if right is not False and right is not True:
         right = bool_of(right, "searchsorted", "right")
+    if side is not None and type(side) is not str:
+        side = str_of(side, "searchsorted", "side")
     try:
         sorted_sequence_array = sorted_sequence._array
         sorter_array = None if sorter is None else sorter._array
@@ -1560,10 +1567,12 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
         )
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "searchsorted", "input", 2)
-    if out_int32 and out_int32 is not True:
+    if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-    if right and right is not True:
+    if right is not False and right is not True:
         right = bool_of(right, "searchsorted", "right")
+    if side is not None and type(side) is not str:
+        side = str_of(side, "searchsorted", "side")
     try:
         sorted_sequence_array = sorted_sequence._array
         sorter_array = None if sorter is None else sorter._array
@@ -1598,9 +1607,9 @@ def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=Non
         return call(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
     if out is not None:
         return bucketize_Tensor_out(input, boundaries, out_int32=out_int32, right=right, out=out)
-    if out_int32 and out_int32 is not True:
+    if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-    if right and right is not True:
+    if right is not False and right is not True:
         right = bool_of(right, "bucketize", "right")
     try:
         input_array = input._array
@@ -1614,9 +1623,9 @@ def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out
     """bucketize.Tensor_out(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(bucketize_Tensor_out, input, boundaries, out):
         return call(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    if out_int32 and out_int32 is not True:
+    if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-    if right and right is not True:
+    if right is not False and right is not True:
         right = bool_of(right, "bucketize", "right")
     try:
         input_array = input._array
@@ -1643,9 +1652,9 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
         return bucketize_Scalar_out(input, boundaries, out_int32=out_int32, right=right, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bucketize", "input", 1)
-    if out_int32 and out_int32 is not True:
+    if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-    if right and right is not True:
+    if right is not False and right is not True:
         right = bool_of(right, "bucketize", "right")
     try:
         boundaries_array = boundaries._array
@@ -1685,9 +1694,9 @@ def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out
         return call(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bucketize", "input", 1)
-    if out_int32 and out_int32 is not True:
+    if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-    if right and right is not True:
+    if right is not False and right is not True:
         right = bool_of(right, "bucketize", "right")
     try:
         boundaries_array = boundaries._array
@@ -1716,7 +1725,7 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         return argmax_out(input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "argmax", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
     try:
         input_array = input._array
@@ -1731,7 +1740,7 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
         return call(argmax_out, input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "argmax", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
     try:
         input_array = input._array
@@ -1758,7 +1767,7 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         return argmin_out(input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "argmin", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
     try:
         input_array = input._array
@@ -1773,7 +1782,7 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
         return call(argmin_out, input, dim, keepdim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "argmin", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
     try:
         input_array = input._array
@@ -1826,7 +1835,7 @@ def any_dim(input, dim, keepdim=False, *, out=None):
         return any_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "any", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "any", "keepdim", 3)
     try:
         input_array = input._array
@@ -1841,7 +1850,7 @@ def any_dim_out(input, dim, keepdim=False, *, out):
         return call(any_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "any", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "any", "keepdim", 3)
     try:
         input_array = input._array
@@ -1861,9 +1870,9 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
         return any_dims_out(input, dim, keepdim, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(any_dims, input, dim, keepdim, out=out)
-    if dim is not None and type(dim) is not tuple:
+    if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "any", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "any", "keepdim", 3)
     return composite.any_dims(input, dim, keepdim)
 
@@ -1897,9 +1906,9 @@ def any_dims_out(input, dim=None, keepdim=False, *, out):
         return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(any_dims_out, input, dim, keepdim, out=out)
-    if dim is not None and type(dim) is not tuple:
+    if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "any", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "any", "keepdim", 3)
     refuse_grad("any", input, out)
     return composite.any_dims_out(input, dim, keepdim, out=out)
@@ -1946,7 +1955,7 @@ def all_dim(input, dim, keepdim=False, *, out=None):
         return all_dim_out(input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "all", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "all", "keepdim", 3)
     try:
         input_array = input._array
@@ -1961,7 +1970,7 @@ def all_dim_out(input, dim, keepdim=False, *, out):
         return call(all_dim_out, input, dim, keepdim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "all", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "all", "keepdim", 3)
     try:
         input_array = input._array
@@ -1981,9 +1990,9 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
         return all_dims_out(input, dim, keepdim, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(all_dims, input, dim, keepdim, out=out)
-    if dim is not None and type(dim) is not tuple:
+    if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "all", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "all", "keepdim", 3)
     return composite.all_dims(input, dim, keepdim)
 
@@ -2017,9 +2026,9 @@ def all_dims_out(input, dim=None, keepdim=False, *, out):
         return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(all_dims_out, input, dim, keepdim, out=out)
-    if dim is not None and type(dim) is not tuple:
+    if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "all", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "all", "keepdim", 3)
     refuse_grad("all", input, out)
     return composite.all_dims_out(input, dim, keepdim, out=out)
@@ -2031,7 +2040,7 @@ def var_default(input, unbiased=True):
         return call(var_default, input, unbiased)
     if not isinstance(input, Tensor):
         return raise_bad_argument(var_default, input, unbiased)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var", "unbiased", 2)
     return composite.var(input, unbiased)
 
@@ -2046,11 +2055,11 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         return raise_bad_argument(var_dim, input, dim, unbiased, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "var", "dim", 2)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var", "unbiased", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var", "keepdim", 4)
     return composite.var_dim(input, dim, unbiased, keepdim)
 
@@ -2065,11 +2074,11 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         return raise_bad_argument(var_dim_out, input, dim, unbiased, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "var", "dim", 2)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var", "unbiased", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var", "keepdim", 4)
     refuse_grad("var", input, out)
     return write_out(out, composite.var_dim(input, dim, unbiased, keepdim))
@@ -2086,11 +2095,11 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         return var_correction_out(input, dim, correction=correction, keepdim=keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "var", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "var", "correction")
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var", "keepdim")
     try:
         input_array = input._array
@@ -2131,11 +2140,11 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         return call(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "var", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "var", "correction")
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var", "keepdim")
     try:
         input_array = input._array
@@ -2154,7 +2163,7 @@ def std_default(input, unbiased=True):
         return call(std_default, input, unbiased)
     if not isinstance(input, Tensor):
         return raise_bad_argument(std_default, input, unbiased)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std", "unbiased", 2)
     return composite.std(input, unbiased)
 
@@ -2169,11 +2178,11 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         return raise_bad_argument(std_dim, input, dim, unbiased, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "std", "dim", 2)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std", "unbiased", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std", "keepdim", 4)
     return composite.std_dim(input, dim, unbiased, keepdim)
 
@@ -2188,11 +2197,11 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         return raise_bad_argument(std_dim_out, input, dim, unbiased, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "std", "dim", 2)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std", "unbiased", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std", "keepdim", 4)
     refuse_grad("std", input, out)
     return write_out(out, composite.std_dim(input, dim, unbiased, keepdim))
@@ -2209,11 +2218,11 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         return std_correction_out(input, dim, correction=correction, keepdim=keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "std", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "std", "correction")
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std", "keepdim")
     try:
         input_array = input._array
@@ -2257,11 +2266,11 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         return call(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "std", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "std", "correction")
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std", "keepdim")
     try:
         input_array = input._array
@@ -2289,9 +2298,9 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
         return logsumexp_out(input, dim, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "logsumexp", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
     try:
         input_array = input._array
@@ -2322,9 +2331,9 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
         return call(logsumexp_out, input, dim, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "logsumexp", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
     try:
         input_array = input._array
@@ -2671,7 +2680,7 @@ def _softmax(input, dim, half_to_float, *, out=None):
         return _softmax_out(input, dim, half_to_float, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_softmax", "dim", 2)
-    if half_to_float and half_to_float is not True:
+    if half_to_float is not False and half_to_float is not True:
         half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
     try:
         input_array = input._array
@@ -2698,7 +2707,7 @@ def _softmax_out(input, dim, half_to_float, *, out):
         return call(_softmax_out, input, dim, half_to_float, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_softmax", "dim", 2)
-    if half_to_float and half_to_float is not True:
+    if half_to_float is not False and half_to_float is not True:
         half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
     try:
         input_array = input._array
@@ -2813,7 +2822,7 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
         return _log_softmax_out(input, dim, half_to_float, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_log_softmax", "dim", 2)
-    if half_to_float and half_to_float is not True:
+    if half_to_float is not False and half_to_float is not True:
         half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
     try:
         input_array = input._array
@@ -2840,7 +2849,7 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
         return call(_log_softmax_out, input, dim, half_to_float, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_log_softmax", "dim", 2)
-    if half_to_float and half_to_float is not True:
+    if half_to_float is not False and half_to_float is not True:
         half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
     try:
         input_array = input._array
@@ -2954,7 +2963,7 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
         return sort_default_out(input, dim, descending, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim", 2)
-    if descending and descending is not True:
+    if descending is not False and descending is not True:
         descending = bool_of(descending, "sort", "descending", 3)
     try:
         input_array = input._array
@@ -2983,7 +2992,7 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
         return call(sort_default_out, input, dim, descending, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim", 2)
-    if descending and descending is not True:
+    if descending is not False and descending is not True:
         descending = bool_of(descending, "sort", "descending", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
@@ -3009,11 +3018,11 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
         return call(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     if out is not None:
         return sort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
-    if stable and stable is not True:
+    if stable is not None and stable is not False and stable is not True:
         stable = bool_of(stable, "sort", "stable")
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim")
-    if descending and descending is not True:
+    if descending is not False and descending is not True:
         descending = bool_of(descending, "sort", "descending")
     try:
         input_array = input._array
@@ -3056,11 +3065,11 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     """sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(sort_stable_out, input, out):
         return call(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    if stable and stable is not True:
+    if stable is not None and stable is not False and stable is not True:
         stable = bool_of(stable, "sort", "stable")
     if type(dim) is not int:
         dim = int_of(dim, "sort", "dim")
-    if descending and descending is not True:
+    if descending is not False and descending is not True:
         descending = bool_of(descending, "sort", "descending")
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
@@ -3085,7 +3094,7 @@ def argsort_default(input, dim=-1, descending=False):
         return raise_bad_argument(argsort_default, input, dim, descending)
     if type(dim) is not int:
         dim = int_of(dim, "argsort", "dim", 2)
-    if descending and descending is not True:
+    if descending is not False and descending is not True:
         descending = bool_of(descending, "argsort", "descending", 3)
     return composite.argsort(input, dim, descending)
 
@@ -3105,9 +3114,9 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         k = int_of(k, "topk", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "topk", "dim", 3)
-    if largest and largest is not True:
+    if largest is not False and largest is not True:
         largest = bool_of(largest, "topk", "largest", 4)
-    if sorted and sorted is not True:
+    if sorted is not False and sorted is not True:
         sorted = bool_of(sorted, "topk", "sorted", 5)
     try:
         input_array = input._array
@@ -3138,9 +3147,9 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
         k = int_of(k, "topk", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "topk", "dim", 3)
-    if largest and largest is not True:
+    if largest is not False and largest is not True:
         largest = bool_of(largest, "topk", "largest", 4)
-    if sorted and sorted is not True:
+    if sorted is not False and sorted is not True:
         sorted = bool_of(sorted, "topk", "sorted", 5)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
@@ -3165,11 +3174,11 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
         return argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
-    if stable and stable is not True:
+    if stable is not False and stable is not True:
         stable = bool_of(stable, "argsort", "stable")
     if type(dim) is not int:
         dim = int_of(dim, "argsort", "dim")
-    if descending and descending is not True:
+    if descending is not False and descending is not True:
         descending = bool_of(descending, "argsort", "descending")
     return composite.argsort_stable(input, stable=stable, dim=dim, descending=descending)
 
@@ -3202,11 +3211,11 @@ def argsort_stable_out(input, *, stable, dim=-1, descending=False, out):
         return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    if stable and stable is not True:
+    if stable is not False and stable is not True:
         stable = bool_of(stable, "argsort", "stable")
     if type(dim) is not int:
         dim = int_of(dim, "argsort", "dim")
-    if descending and descending is not True:
+    if descending is not False and descending is not True:
         descending = bool_of(descending, "argsort", "descending")
     refuse_grad("argsort", input, out)
     return composite.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
@@ -3229,9 +3238,9 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
         ord = scalar_of(ord, "linalg_vector_norm", "ord", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "linalg_vector_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
@@ -3267,9 +3276,9 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
         ord = scalar_of(ord, "linalg_vector_norm", "ord", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "linalg_vector_norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
@@ -3296,10 +3305,26 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         p = scalar_of(p, "norm", "p", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.NormBackward1((edge,))
+        node.p = p
+        node.dim = dim
+        node.keepdim = keepdim
+        node.kept = (save(input),)
+    if node is not None:
+        result = recorded(node, composite.norm_dim, input, p, dim, keepdim)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.norm_dim(input, p, dim, keepdim)
 
 
@@ -3315,9 +3340,9 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
         p = scalar_of(p, "norm", "p", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     refuse_grad("norm", input, out)
     return composite.norm_dim_out(input, p, dim, keepdim, out=out)
@@ -3331,6 +3356,20 @@ def norm_Scalar(input, p=2):
         return raise_bad_argument(norm_Scalar, input, p)
     if type(p) is not int and type(p) is not float:
         p = scalar_of(p, "norm", "p", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.NormBackward0((edge,))
+        node.p = p
+        node.kept = (save(input),)
+    if node is not None:
+        result = recorded(node, composite.norm, input, p)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.norm(input, p)
 
 
@@ -3344,6 +3383,20 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
         p = scalar_of(p, "norm", "p", 2)
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "norm", "dtype")
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.NormBackward2((edge,))
+        node.p = p
+        node.kept = (save(input),)
+    if node is not None:
+        result = recorded(node, composite.norm_dtype, input, p, dtype=dtype)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.norm_dtype(input, p, dtype=dtype)
 
 
@@ -3359,12 +3412,28 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         p = scalar_of(p, "norm", "p", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "norm", "dtype")
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.NormBackward3((edge,))
+        node.p = p
+        node.dim = dim
+        node.keepdim = keepdim
+        node.kept = (save(input),)
+    if node is not None:
+        result = recorded(node, composite.norm_dim_dtype, input, p, dim, keepdim, dtype=dtype)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.norm_dim_dtype(input, p, dim, keepdim, dtype=dtype)
 
 
@@ -3398,9 +3467,9 @@ def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
         p = scalar_of(p, "norm", "p", 2)
     if type(dim) is int:
         dim = (dim,)
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "norm", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "norm", "dtype")
@@ -3418,6 +3487,22 @@ def dist(input, other, p=2):
         return raise_bad_argument(dist, input, other, p)
     if type(p) is not int and type(p) is not float:
         p = scalar_of(p, "dist", "p", 3)
+    node = None
+    if (
+        (input._edge is not None or other._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+    ):
+        input_edge = input._edge or edge_of(input)
+        other_edge = other._edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.DistBackward0((input_edge, other_edge))
+            node.p = p
+            node.kept = (save(input), save(other))
+    if node is not None:
+        result = recorded(node, composite.dist, input, other, p)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.dist(input, other, p)
 
 
@@ -3483,8 +3568,10 @@ def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear
         return raise_bad_argument(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "quantile", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+    if type(interpolation) is not str:
+        interpolation = str_of(interpolation, "quantile", "interpolation")
     return composite.quantile(input, q, dim, keepdim, interpolation=interpolation)
 
 
@@ -3500,8 +3587,10 @@ def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="li
         return raise_bad_argument(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "quantile", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+    if type(interpolation) is not str:
+        interpolation = str_of(interpolation, "quantile", "interpolation")
     refuse_grad("quantile", input, q, out)
     return composite.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
@@ -3518,8 +3607,10 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
         q = float_of(q, "quantile", "q", 2)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "quantile", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+    if type(interpolation) is not str:
+        interpolation = str_of(interpolation, "quantile", "interpolation")
     return composite.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
 
 
@@ -3564,8 +3655,10 @@ def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="lin
         q = float_of(q, "quantile", "q", 2)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "quantile", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+    if type(interpolation) is not str:
+        interpolation = str_of(interpolation, "quantile", "interpolation")
     refuse_grad("quantile", input, out)
     return composite.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
@@ -3582,8 +3675,10 @@ def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="lin
         return raise_bad_argument(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "nanquantile", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+    if type(interpolation) is not str:
+        interpolation = str_of(interpolation, "nanquantile", "interpolation")
     return composite.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
 
 
@@ -3599,8 +3694,10 @@ def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation=
         return raise_bad_argument(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "nanquantile", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+    if type(interpolation) is not str:
+        interpolation = str_of(interpolation, "nanquantile", "interpolation")
     refuse_grad("nanquantile", input, q, out)
     return composite.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
@@ -3617,8 +3714,10 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
         q = float_of(q, "nanquantile", "q", 2)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "nanquantile", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+    if type(interpolation) is not str:
+        interpolation = str_of(interpolation, "nanquantile", "interpolation")
     return composite.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
 
 
@@ -3663,8 +3762,10 @@ def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="
         q = float_of(q, "nanquantile", "q", 2)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "nanquantile", "dim", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+    if type(interpolation) is not str:
+        interpolation = str_of(interpolation, "nanquantile", "interpolation")
     refuse_grad("nanquantile", input, out)
     return composite.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
@@ -3701,7 +3802,7 @@ def count_nonzero_dim_IntList(input, dim, *more_dim):
         return raise_bad_argument(count_nonzero_dim_IntList, input, dim, *more_dim)
     if type(dim) is int:
         dim = (dim,) + more_dim
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of((dim,) + more_dim if more_dim else dim, "count_nonzero", "dim", 2)
     return composite.count_nonzero_dims(input, dim)
 
@@ -3743,7 +3844,7 @@ def std_mean_default(input, unbiased=True):
         return call(std_mean_default, input, unbiased)
     if not isinstance(input, Tensor):
         return raise_bad_argument(std_mean_default, input, unbiased)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std_mean", "unbiased", 2)
     return composite.std_mean(input, unbiased)
 
@@ -3756,30 +3857,53 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
         return raise_bad_argument(std_mean_dim, input, dim, unbiased, keepdim)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "std_mean", "dim", 2)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std_mean", "unbiased", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std_mean", "keepdim", 4)
     return composite.std_mean_dim(input, dim, unbiased, keepdim)
+
+
+_std_mean_correction_kernels = kernel_table("std_mean.correction")
 
 
 def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(std_mean_correction, input):
         return call(std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "std_mean", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "std_mean", "correction")
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std_mean", "keepdim")
-    return composite.std_mean_correction(input, dim, correction=correction, keepdim=keepdim)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.StdMeanBackward0((edge,))
+        node.dim = dim
+        node.correction = correction
+        node.keepdim = keepdim
+        node.kept = (save(input),)
+    result0_array, result1_array = _std_mean_correction_kernels[type(input_array)](
+        input_array, dim, correction, keepdim
+    )
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    if node is not None:
+        node.kept += (save_output(node, result0),)
+    return result0, result1
 
 
 def std_mean(*args, **kwargs):
@@ -3803,7 +3927,7 @@ def var_mean_default(input, unbiased=True):
         return call(var_mean_default, input, unbiased)
     if not isinstance(input, Tensor):
         return raise_bad_argument(var_mean_default, input, unbiased)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var_mean", "unbiased", 2)
     return composite.var_mean(input, unbiased)
 
@@ -3816,30 +3940,51 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
         return raise_bad_argument(var_mean_dim, input, dim, unbiased, keepdim)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "var_mean", "dim", 2)
-    if unbiased and unbiased is not True:
+    if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var_mean", "unbiased", 3)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var_mean", "keepdim", 4)
     return composite.var_mean_dim(input, dim, unbiased, keepdim)
+
+
+_var_mean_correction_kernels = kernel_table("var_mean.correction")
 
 
 def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(var_mean_correction, input):
         return call(var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "var_mean", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "var_mean", "correction")
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var_mean", "keepdim")
-    return composite.var_mean_correction(input, dim, correction=correction, keepdim=keepdim)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.VarMeanBackward0((edge,))
+        node.dim = dim
+        node.correction = correction
+        node.keepdim = keepdim
+        node.kept = (save(input),)
+    result0_array, result1_array = _var_mean_correction_kernels[type(input_array)](
+        input_array, dim, correction, keepdim
+    )
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    return result0, result1
 
 
 def var_mean(*args, **kwargs):
@@ -3871,9 +4016,9 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
         return raise_bad_argument(nanmean, input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "nanmean", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "nanmean", "dtype")
@@ -3893,9 +4038,9 @@ def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
         return raise_bad_argument(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "nanmean", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "nanmean", "dtype")
@@ -3918,9 +4063,9 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
         return nansum_out(input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "nansum", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "nansum", "dtype")
@@ -3950,9 +4095,9 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
         return call(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "nansum", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "nansum", "dtype")
@@ -4180,7 +4325,7 @@ def gradient_scalararray(input, *, spacing, dim, edge_order=1):
         return raise_bad_argument(gradient_scalararray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     if type(spacing) is not int and type(spacing) is not float:
         spacing = scalar_of(spacing, "gradient", "spacing")
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
@@ -4193,7 +4338,7 @@ def gradient_array(input, *, dim, edge_order=1):
         return call(gradient_array, input, dim=dim, edge_order=edge_order)
     if not isinstance(input, Tensor):
         return raise_bad_argument(gradient_array, input, dim=dim, edge_order=edge_order)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
@@ -4219,7 +4364,7 @@ def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
         return call(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     if not isinstance(input, Tensor):
         return raise_bad_argument(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
@@ -4249,7 +4394,7 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
         return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
         return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
-    if type(dim) is not tuple:
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
@@ -4322,7 +4467,7 @@ def sum_to_size(input, size, *more_size):
         return raise_bad_argument(sum_to_size, input, size, *more_size)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "sum_to_size", "size", 2)
     try:
         return composite.sum_to_size(input, size)

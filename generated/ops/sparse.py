@@ -9,6 +9,7 @@ from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import sparse as composite
 from mindtorch.dispatch.arguments import bool_of, dtype_of, explained, int_of, ints_of, raise_bad_argument, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.factory import check_options
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
@@ -55,7 +56,9 @@ def _sparse_coo_tensor_with_dims_and_tensors(
         size = ints_of(size, "_sparse_coo_tensor_with_dims_and_tensors", "size", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "_sparse_coo_tensor_with_dims_and_tensors", "dtype")
-    if is_coalesced and is_coalesced is not True:
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "_sparse_coo_tensor_with_dims_and_tensors")
+    if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_with_dims_and_tensors", "is_coalesced")
     try:
         indices_array = indices._array
@@ -152,11 +155,13 @@ def _sparse_coo_tensor_unsafe(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    if type(size) is not tuple:
+    if type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of(size, "_sparse_coo_tensor_unsafe", "size", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "_sparse_coo_tensor_unsafe", "dtype")
-    if is_coalesced and is_coalesced is not True:
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "_sparse_coo_tensor_unsafe")
+    if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_unsafe", "is_coalesced")
     try:
         return composite.sparse_coo_unsafe(
@@ -214,7 +219,9 @@ def sparse_coo_tensor_indices(
         )
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
-    if is_coalesced and is_coalesced is not True:
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "sparse_coo_tensor")
+    if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
     return composite.sparse_coo_from_indices(
         indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, is_coalesced=is_coalesced
@@ -261,11 +268,13 @@ def sparse_coo_tensor_indices_size(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    if type(size) is not tuple:
+    if type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of(size, "sparse_coo_tensor", "size", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
-    if is_coalesced and is_coalesced is not True:
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "sparse_coo_tensor")
+    if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
     return composite.sparse_coo_from_size(
         indices,
@@ -311,7 +320,7 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         return call(_to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     if type(blocksize) is int:
         blocksize = (blocksize, blocksize)
-    elif blocksize is not None and type(blocksize) is not tuple:
+    elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
         blocksize = ints_of(blocksize, "_to_sparse", "blocksize")
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "_to_sparse", "dense_dim")
@@ -366,7 +375,7 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         return raise_bad_argument(to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     if type(blocksize) is int:
         blocksize = (blocksize, blocksize)
-    elif blocksize is not None and type(blocksize) is not tuple:
+    elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
         blocksize = ints_of(blocksize, "to_sparse", "blocksize")
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
@@ -400,7 +409,7 @@ def _to_dense(input, dtype=None, masked_grad=None):
         return call(_to_dense, input, dtype, masked_grad)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "_to_dense", "dtype", 2)
-    if masked_grad and masked_grad is not True:
+    if masked_grad is not None and masked_grad is not False and masked_grad is not True:
         masked_grad = bool_of(masked_grad, "_to_dense", "masked_grad", 3)
     try:
         input_array = input._array
@@ -426,7 +435,7 @@ def to_dense(input, dtype=None, *, masked_grad=None):
         return raise_bad_argument(to_dense, input, dtype, masked_grad=masked_grad)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "to_dense", "dtype", 2)
-    if masked_grad and masked_grad is not True:
+    if masked_grad is not None and masked_grad is not False and masked_grad is not True:
         masked_grad = bool_of(masked_grad, "to_dense", "masked_grad")
     return composite.to_dense(input, dtype, masked_grad=masked_grad)
 

@@ -5,7 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import special as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
-from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
+from mindtorch.autograd.outputs import recorded, refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import special as composite
 from mindtorch.dispatch.arguments import explained, int_of, raise_bad_argument, raise_no_overload, scalar_of
@@ -1842,6 +1842,1826 @@ def special_zeta_other_scalar_out(input, other, *, out):
     return composite.zeta_other_scalar_out(input, other, out=out)
 
 
+_special_chebyshev_polynomial_t_default_kernels = kernel_table("special_chebyshev_polynomial_t")
+
+
+def special_chebyshev_polynomial_t_default(x, n, *, out=None):
+    """special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_t_default, x, n):
+        return call(special_chebyshev_polynomial_t_default, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_t_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_t_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(_special_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+
+
+def special_chebyshev_polynomial_t_default_out(x, n, *, out):
+    """special_chebyshev_polynomial_t.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_t_default_out, x, n, out):
+        return call(special_chebyshev_polynomial_t_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_t_default_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_t_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_t.x_scalar")
+
+
+def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
+    """special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_t_x_scalar, n):
+        return call(special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_t_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
+    return wrap(_special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
+    """special_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_t_x_scalar_out, n, out):
+        return call(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_t_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_t.n_scalar")
+
+
+def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
+    """special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_t_n_scalar, x):
+        return call(special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_t_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
+    return wrap(_special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_chebyshev_polynomial_t(x, n, *, out=None):
+    """special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor
+    special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_chebyshev_polynomial_t_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_chebyshev_polynomial_t_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_chebyshev_polynomial_t_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_t,
+            (
+                special_chebyshev_polynomial_t_default,
+                special_chebyshev_polynomial_t_x_scalar,
+                special_chebyshev_polynomial_t_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_chebyshev_polynomial_t,
+        (
+            special_chebyshev_polynomial_t_default,
+            special_chebyshev_polynomial_t_x_scalar,
+            special_chebyshev_polynomial_t_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
+    """special_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_t_n_scalar_out, x, out):
+        return call(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_u_default_kernels = kernel_table("special_chebyshev_polynomial_u")
+
+
+def special_chebyshev_polynomial_u_default(x, n, *, out=None):
+    """special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_u_default, x, n):
+        return call(special_chebyshev_polynomial_u_default, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_u_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_u_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(_special_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+
+
+def special_chebyshev_polynomial_u_default_out(x, n, *, out):
+    """special_chebyshev_polynomial_u.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_u_default_out, x, n, out):
+        return call(special_chebyshev_polynomial_u_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_u_default_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_u_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_u.x_scalar")
+
+
+def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
+    """special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_u_x_scalar, n):
+        return call(special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_u_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
+    return wrap(_special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
+    """special_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_u_x_scalar_out, n, out):
+        return call(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_u_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_u.n_scalar")
+
+
+def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
+    """special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_u_n_scalar, x):
+        return call(special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_u_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
+    return wrap(_special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_chebyshev_polynomial_u(x, n, *, out=None):
+    """special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor
+    special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_chebyshev_polynomial_u_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_chebyshev_polynomial_u_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_chebyshev_polynomial_u_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_u,
+            (
+                special_chebyshev_polynomial_u_default,
+                special_chebyshev_polynomial_u_x_scalar,
+                special_chebyshev_polynomial_u_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_chebyshev_polynomial_u,
+        (
+            special_chebyshev_polynomial_u_default,
+            special_chebyshev_polynomial_u_x_scalar,
+            special_chebyshev_polynomial_u_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
+    """special_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_u_n_scalar_out, x, out):
+        return call(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_v_default_kernels = kernel_table("special_chebyshev_polynomial_v")
+
+
+def special_chebyshev_polynomial_v_default(x, n, *, out=None):
+    """special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_v_default, x, n):
+        return call(special_chebyshev_polynomial_v_default, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_v_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_v_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(_special_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+
+
+def special_chebyshev_polynomial_v_default_out(x, n, *, out):
+    """special_chebyshev_polynomial_v.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_v_default_out, x, n, out):
+        return call(special_chebyshev_polynomial_v_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_v_default_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_v_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_v.x_scalar")
+
+
+def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
+    """special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_v_x_scalar, n):
+        return call(special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_v_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
+    return wrap(_special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
+    """special_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_v_x_scalar_out, n, out):
+        return call(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_v_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_v.n_scalar")
+
+
+def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
+    """special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_v_n_scalar, x):
+        return call(special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_v_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
+    return wrap(_special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_chebyshev_polynomial_v(x, n, *, out=None):
+    """special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor
+    special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_chebyshev_polynomial_v_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_chebyshev_polynomial_v_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_chebyshev_polynomial_v_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_v,
+            (
+                special_chebyshev_polynomial_v_default,
+                special_chebyshev_polynomial_v_x_scalar,
+                special_chebyshev_polynomial_v_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_chebyshev_polynomial_v,
+        (
+            special_chebyshev_polynomial_v_default,
+            special_chebyshev_polynomial_v_x_scalar,
+            special_chebyshev_polynomial_v_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
+    """special_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_v_n_scalar_out, x, out):
+        return call(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_w_default_kernels = kernel_table("special_chebyshev_polynomial_w")
+
+
+def special_chebyshev_polynomial_w_default(x, n, *, out=None):
+    """special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_w_default, x, n):
+        return call(special_chebyshev_polynomial_w_default, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_w_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_w_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(_special_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+
+
+def special_chebyshev_polynomial_w_default_out(x, n, *, out):
+    """special_chebyshev_polynomial_w.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_w_default_out, x, n, out):
+        return call(special_chebyshev_polynomial_w_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_w_default_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_w_x_scalar_kernels = kernel_table("special_chebyshev_polynomial_w.x_scalar")
+
+
+def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
+    """special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_w_x_scalar, n):
+        return call(special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_w_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
+    return wrap(_special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
+    """special_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_w_x_scalar_out, n, out):
+        return call(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_chebyshev_polynomial_w_n_scalar_kernels = kernel_table("special_chebyshev_polynomial_w.n_scalar")
+
+
+def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
+    """special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_w_n_scalar, x):
+        return call(special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_chebyshev_polynomial_w_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
+    return wrap(_special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_chebyshev_polynomial_w(x, n, *, out=None):
+    """special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor
+    special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_chebyshev_polynomial_w_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_chebyshev_polynomial_w_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_chebyshev_polynomial_w_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_w,
+            (
+                special_chebyshev_polynomial_w_default,
+                special_chebyshev_polynomial_w_x_scalar,
+                special_chebyshev_polynomial_w_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_chebyshev_polynomial_w,
+        (
+            special_chebyshev_polynomial_w_default,
+            special_chebyshev_polynomial_w_x_scalar,
+            special_chebyshev_polynomial_w_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
+    """special_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_chebyshev_polynomial_w_n_scalar_out, x, out):
+        return call(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
+    set_array(out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_hermite_polynomial_h_default_kernels = kernel_table("special_hermite_polynomial_h")
+
+
+def special_hermite_polynomial_h_default(x, n, *, out=None):
+    """special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_hermite_polynomial_h_default, x, n):
+        return call(special_hermite_polynomial_h_default, x, n, out=out)
+    if out is not None:
+        return special_hermite_polynomial_h_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_h_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_hermite_polynomial_h_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(_special_hermite_polynomial_h_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+
+
+def special_hermite_polynomial_h_default_out(x, n, *, out):
+    """special_hermite_polynomial_h.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_hermite_polynomial_h_default_out, x, n, out):
+        return call(special_hermite_polynomial_h_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_h_default_out, x, n, out=out)
+    set_array(out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_hermite_polynomial_h_x_scalar_kernels = kernel_table("special_hermite_polynomial_h.x_scalar")
+
+
+def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
+    """special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_hermite_polynomial_h_x_scalar, n):
+        return call(special_hermite_polynomial_h_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_hermite_polynomial_h_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_h_x_scalar, x, n, out=out)
+    return wrap(_special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
+    """special_hermite_polynomial_h.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_hermite_polynomial_h_x_scalar_out, n, out):
+        return call(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
+    set_array(out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_hermite_polynomial_h_n_scalar_kernels = kernel_table("special_hermite_polynomial_h.n_scalar")
+
+
+def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
+    """special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_hermite_polynomial_h_n_scalar, x):
+        return call(special_hermite_polynomial_h_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_hermite_polynomial_h_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_h_n_scalar, x, n, out=out)
+    return wrap(_special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_hermite_polynomial_h(x, n, *, out=None):
+    """special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor
+    special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_hermite_polynomial_h_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_hermite_polynomial_h_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_hermite_polynomial_h_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_hermite_polynomial_h,
+            (
+                special_hermite_polynomial_h_default,
+                special_hermite_polynomial_h_x_scalar,
+                special_hermite_polynomial_h_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_hermite_polynomial_h,
+        (
+            special_hermite_polynomial_h_default,
+            special_hermite_polynomial_h_x_scalar,
+            special_hermite_polynomial_h_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
+    """special_hermite_polynomial_h.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_hermite_polynomial_h_n_scalar_out, x, out):
+        return call(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
+    set_array(out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_hermite_polynomial_he_default_kernels = kernel_table("special_hermite_polynomial_he")
+
+
+def special_hermite_polynomial_he_default(x, n, *, out=None):
+    """special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_hermite_polynomial_he_default, x, n):
+        return call(special_hermite_polynomial_he_default, x, n, out=out)
+    if out is not None:
+        return special_hermite_polynomial_he_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_he_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_hermite_polynomial_he_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(_special_hermite_polynomial_he_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+
+
+def special_hermite_polynomial_he_default_out(x, n, *, out):
+    """special_hermite_polynomial_he.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_hermite_polynomial_he_default_out, x, n, out):
+        return call(special_hermite_polynomial_he_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_he_default_out, x, n, out=out)
+    set_array(out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_hermite_polynomial_he_x_scalar_kernels = kernel_table("special_hermite_polynomial_he.x_scalar")
+
+
+def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
+    """special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_hermite_polynomial_he_x_scalar, n):
+        return call(special_hermite_polynomial_he_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_hermite_polynomial_he_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_he_x_scalar, x, n, out=out)
+    return wrap(_special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
+    """special_hermite_polynomial_he.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_hermite_polynomial_he_x_scalar_out, n, out):
+        return call(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
+    set_array(out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_hermite_polynomial_he_n_scalar_kernels = kernel_table("special_hermite_polynomial_he.n_scalar")
+
+
+def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
+    """special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_hermite_polynomial_he_n_scalar, x):
+        return call(special_hermite_polynomial_he_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_hermite_polynomial_he_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_he_n_scalar, x, n, out=out)
+    return wrap(_special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_hermite_polynomial_he(x, n, *, out=None):
+    """special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor
+    special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_hermite_polynomial_he_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_hermite_polynomial_he_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_hermite_polynomial_he_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_hermite_polynomial_he,
+            (
+                special_hermite_polynomial_he_default,
+                special_hermite_polynomial_he_x_scalar,
+                special_hermite_polynomial_he_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_hermite_polynomial_he,
+        (
+            special_hermite_polynomial_he_default,
+            special_hermite_polynomial_he_x_scalar,
+            special_hermite_polynomial_he_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
+    """special_hermite_polynomial_he.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_hermite_polynomial_he_n_scalar_out, x, out):
+        return call(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
+    set_array(out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_laguerre_polynomial_l_default_kernels = kernel_table("special_laguerre_polynomial_l")
+
+
+def special_laguerre_polynomial_l_default(x, n, *, out=None):
+    """special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_laguerre_polynomial_l_default, x, n):
+        return call(special_laguerre_polynomial_l_default, x, n, out=out)
+    if out is not None:
+        return special_laguerre_polynomial_l_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_laguerre_polynomial_l_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_laguerre_polynomial_l_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(_special_laguerre_polynomial_l_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+
+
+def special_laguerre_polynomial_l_default_out(x, n, *, out):
+    """special_laguerre_polynomial_l.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_laguerre_polynomial_l_default_out, x, n, out):
+        return call(special_laguerre_polynomial_l_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_laguerre_polynomial_l_default_out, x, n, out=out)
+    set_array(out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_laguerre_polynomial_l_x_scalar_kernels = kernel_table("special_laguerre_polynomial_l.x_scalar")
+
+
+def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
+    """special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_laguerre_polynomial_l_x_scalar, n):
+        return call(special_laguerre_polynomial_l_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_laguerre_polynomial_l_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_laguerre_polynomial_l_x_scalar, x, n, out=out)
+    return wrap(_special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
+    """special_laguerre_polynomial_l.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_laguerre_polynomial_l_x_scalar_out, n, out):
+        return call(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
+    set_array(out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_laguerre_polynomial_l_n_scalar_kernels = kernel_table("special_laguerre_polynomial_l.n_scalar")
+
+
+def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
+    """special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_laguerre_polynomial_l_n_scalar, x):
+        return call(special_laguerre_polynomial_l_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_laguerre_polynomial_l_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_laguerre_polynomial_l_n_scalar, x, n, out=out)
+    return wrap(_special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_laguerre_polynomial_l(x, n, *, out=None):
+    """special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor
+    special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_laguerre_polynomial_l_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_laguerre_polynomial_l_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_laguerre_polynomial_l_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_laguerre_polynomial_l,
+            (
+                special_laguerre_polynomial_l_default,
+                special_laguerre_polynomial_l_x_scalar,
+                special_laguerre_polynomial_l_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_laguerre_polynomial_l,
+        (
+            special_laguerre_polynomial_l_default,
+            special_laguerre_polynomial_l_x_scalar,
+            special_laguerre_polynomial_l_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
+    """special_laguerre_polynomial_l.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_laguerre_polynomial_l_n_scalar_out, x, out):
+        return call(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
+    set_array(out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_legendre_polynomial_p_default_kernels = kernel_table("special_legendre_polynomial_p")
+
+
+def special_legendre_polynomial_p_default(x, n, *, out=None):
+    """special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_legendre_polynomial_p_default, x, n):
+        return call(special_legendre_polynomial_p_default, x, n, out=out)
+    if out is not None:
+        return special_legendre_polynomial_p_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_legendre_polynomial_p_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_legendre_polynomial_p_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(_special_legendre_polynomial_p_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+
+
+def special_legendre_polynomial_p_default_out(x, n, *, out):
+    """special_legendre_polynomial_p.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_legendre_polynomial_p_default_out, x, n, out):
+        return call(special_legendre_polynomial_p_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_legendre_polynomial_p_default_out, x, n, out=out)
+    set_array(out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_legendre_polynomial_p_x_scalar_kernels = kernel_table("special_legendre_polynomial_p.x_scalar")
+
+
+def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
+    """special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_legendre_polynomial_p_x_scalar, n):
+        return call(special_legendre_polynomial_p_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_legendre_polynomial_p_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_legendre_polynomial_p_x_scalar, x, n, out=out)
+    return wrap(_special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
+    """special_legendre_polynomial_p.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_legendre_polynomial_p_x_scalar_out, n, out):
+        return call(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
+    set_array(out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_legendre_polynomial_p_n_scalar_kernels = kernel_table("special_legendre_polynomial_p.n_scalar")
+
+
+def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
+    """special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_legendre_polynomial_p_n_scalar, x):
+        return call(special_legendre_polynomial_p_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_legendre_polynomial_p_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_legendre_polynomial_p_n_scalar, x, n, out=out)
+    return wrap(_special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_legendre_polynomial_p(x, n, *, out=None):
+    """special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor
+    special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_legendre_polynomial_p_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_legendre_polynomial_p_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_legendre_polynomial_p_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_legendre_polynomial_p,
+            (
+                special_legendre_polynomial_p_default,
+                special_legendre_polynomial_p_x_scalar,
+                special_legendre_polynomial_p_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_legendre_polynomial_p,
+        (
+            special_legendre_polynomial_p_default,
+            special_legendre_polynomial_p_x_scalar,
+            special_legendre_polynomial_p_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
+    """special_legendre_polynomial_p.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_legendre_polynomial_p_n_scalar_out, x, out):
+        return call(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
+    set_array(out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_t_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_t")
+
+
+def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_default, x, n):
+        return call(special_shifted_chebyshev_polynomial_t_default, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_t_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_shifted_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(
+        _special_shifted_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+    )
+
+
+def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_t.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_default_out, x, n, out):
+        return call(special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
+    set_array(
+        out, _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_t_x_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_t.x_scalar"
+)
+
+
+def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar, n):
+        return call(special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
+    return wrap(_special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar_out, n, out):
+        return call(special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
+    set_array(out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_t_n_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_t.n_scalar"
+)
+
+
+def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar, x):
+        return call(special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
+    return wrap(_special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor
+    special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_shifted_chebyshev_polynomial_t_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_shifted_chebyshev_polynomial_t_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_shifted_chebyshev_polynomial_t_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_t,
+            (
+                special_shifted_chebyshev_polynomial_t_default,
+                special_shifted_chebyshev_polynomial_t_x_scalar,
+                special_shifted_chebyshev_polynomial_t_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_shifted_chebyshev_polynomial_t,
+        (
+            special_shifted_chebyshev_polynomial_t_default,
+            special_shifted_chebyshev_polynomial_t_x_scalar,
+            special_shifted_chebyshev_polynomial_t_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, out):
+        return call(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
+    set_array(out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_u_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_u")
+
+
+def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_default, x, n):
+        return call(special_shifted_chebyshev_polynomial_u_default, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_u_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_shifted_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(
+        _special_shifted_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+    )
+
+
+def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_u.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_default_out, x, n, out):
+        return call(special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
+    set_array(
+        out, _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_u_x_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_u.x_scalar"
+)
+
+
+def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar, n):
+        return call(special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
+    return wrap(_special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar_out, n, out):
+        return call(special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
+    set_array(out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_u_n_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_u.n_scalar"
+)
+
+
+def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar, x):
+        return call(special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
+    return wrap(_special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor
+    special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_shifted_chebyshev_polynomial_u_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_shifted_chebyshev_polynomial_u_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_shifted_chebyshev_polynomial_u_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_u,
+            (
+                special_shifted_chebyshev_polynomial_u_default,
+                special_shifted_chebyshev_polynomial_u_x_scalar,
+                special_shifted_chebyshev_polynomial_u_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_shifted_chebyshev_polynomial_u,
+        (
+            special_shifted_chebyshev_polynomial_u_default,
+            special_shifted_chebyshev_polynomial_u_x_scalar,
+            special_shifted_chebyshev_polynomial_u_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, out):
+        return call(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
+    set_array(out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_v_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_v")
+
+
+def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_default, x, n):
+        return call(special_shifted_chebyshev_polynomial_v_default, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_v_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_shifted_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(
+        _special_shifted_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+    )
+
+
+def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_v.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_default_out, x, n, out):
+        return call(special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
+    set_array(
+        out, _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_v_x_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_v.x_scalar"
+)
+
+
+def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar, n):
+        return call(special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
+    return wrap(_special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar_out, n, out):
+        return call(special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
+    set_array(out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_v_n_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_v.n_scalar"
+)
+
+
+def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar, x):
+        return call(special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
+    return wrap(_special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor
+    special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_shifted_chebyshev_polynomial_v_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_shifted_chebyshev_polynomial_v_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_shifted_chebyshev_polynomial_v_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_v,
+            (
+                special_shifted_chebyshev_polynomial_v_default,
+                special_shifted_chebyshev_polynomial_v_x_scalar,
+                special_shifted_chebyshev_polynomial_v_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_shifted_chebyshev_polynomial_v,
+        (
+            special_shifted_chebyshev_polynomial_v_default,
+            special_shifted_chebyshev_polynomial_v_x_scalar,
+            special_shifted_chebyshev_polynomial_v_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, out):
+        return call(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
+    set_array(out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_w_default_kernels = kernel_table("special_shifted_chebyshev_polynomial_w")
+
+
+def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_default, x, n):
+        return call(special_shifted_chebyshev_polynomial_w_default, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_w_default_out(x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_default, x, n, out=out)
+    kind = x._kind
+    if kind and kind is n._kind and not state.interceptors:
+        try:
+            array = _special_shifted_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = tensor._edge = None
+            return tensor
+    kind = common_kind(x, n)
+    return wrap(
+        _special_shifted_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+    )
+
+
+def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_w.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_default_out, x, n, out):
+        return call(special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
+    try:
+        x_array = x._array
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
+    set_array(
+        out, _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_w_x_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_w.x_scalar"
+)
+
+
+def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar, n):
+        return call(special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
+    try:
+        n_array = n._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
+    return wrap(_special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
+
+
+def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar_out, n, out):
+        return call(special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
+    if type(x) is not int and type(x) is not float:
+        x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
+    try:
+        n_array = n._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
+    set_array(out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_special_shifted_chebyshev_polynomial_w_n_scalar_kernels = kernel_table(
+    "special_shifted_chebyshev_polynomial_w.n_scalar"
+)
+
+
+def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar, x):
+        return call(special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
+    if out is not None:
+        return special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
+    try:
+        x_array = x._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
+    return wrap(_special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
+
+
+def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
+    """special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor
+    special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor
+    special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
+    """
+    try:
+        if isinstance(x, Tensor) and isinstance(n, Tensor):
+            return special_shifted_chebyshev_polynomial_w_default(x, n, out=out)
+        if as_operand(x) is not None and isinstance(n, Tensor):
+            return special_shifted_chebyshev_polynomial_w_x_scalar(x, n, out=out)
+        if isinstance(x, Tensor) and as_operand(n) is not None:
+            return special_shifted_chebyshev_polynomial_w_n_scalar(x, n, out=out)
+    except TypeError as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_w,
+            (
+                special_shifted_chebyshev_polynomial_w_default,
+                special_shifted_chebyshev_polynomial_w_x_scalar,
+                special_shifted_chebyshev_polynomial_w_n_scalar,
+            ),
+            (x, n),
+            {"out": out},
+        ) from None
+    return raise_no_overload(
+        special_shifted_chebyshev_polynomial_w,
+        (
+            special_shifted_chebyshev_polynomial_w_default,
+            special_shifted_chebyshev_polynomial_w_x_scalar,
+            special_shifted_chebyshev_polynomial_w_n_scalar,
+        ),
+        (x, n),
+        {"out": out},
+    )
+
+
+def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
+    """special_shifted_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, out):
+        return call(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
+    if type(n) is not int and type(n) is not float:
+        n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
+    try:
+        x_array = x._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
+    set_array(out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    mark_written(out)
+    return out
+
+
 def mvlgamma(input, p, *, out=None):
     """mvlgamma(Tensor self, int p) -> Tensor"""
     if state.interceptors and intercepts(mvlgamma, input):
@@ -1852,6 +3672,18 @@ def mvlgamma(input, p, *, out=None):
         return raise_bad_argument(mvlgamma, input, p, out=out)
     if type(p) is not int:
         p = int_of(p, "mvlgamma", "p", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not state.interceptors
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.MvlgammaBackward0((edge,))
+        node.p = p
+        node.kept = (save(input),)
+    if node is not None:
+        return recorded(node, composite.mvlgamma, input, p)
     return composite.mvlgamma(input, p)
 
 

@@ -187,7 +187,7 @@ def reshape(input, shape, *more_shape):
         return raise_bad_argument(reshape, input, shape, *more_shape)
     if type(shape) is int:
         shape = (shape,) + more_shape
-    elif type(shape) is not tuple:
+    elif type(shape) is not tuple or shape and type(shape[0]) is not int:
         shape = ints_of((shape,) + more_shape if more_shape else shape, "reshape", "shape", 2)
     try:
         return composite.reshape(input, shape)
@@ -352,9 +352,9 @@ def movedim_intlist(input, source, destination):
         return call(movedim_intlist, input, source, destination)
     if not isinstance(input, Tensor):
         return raise_bad_argument(movedim_intlist, input, source, destination)
-    if type(source) is not tuple:
+    if type(source) is not tuple or source and type(source[0]) is not int:
         source = ints_of(source, "movedim", "source", 2)
-    if type(destination) is not tuple:
+    if type(destination) is not tuple or destination and type(destination[0]) is not int:
         destination = ints_of(destination, "movedim", "destination", 3)
     return composite.movedim(input, source, destination)
 
@@ -397,7 +397,7 @@ def expand(input, size, *more_size, implicit=False):
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "expand", "size", 2)
-    if implicit and implicit is not True:
+    if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand", "implicit")
     try:
         input_array = input._array
@@ -435,7 +435,7 @@ def broadcast_to(input, size, *more_size):
         return raise_bad_argument(broadcast_to, input, size, *more_size)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "broadcast_to", "size", 2)
     try:
         return composite.broadcast_to(input, size)
@@ -841,7 +841,7 @@ def split_sizes(input, split_size, dim=0):
         return call(split_sizes, input, split_size, dim)
     if not isinstance(input, Tensor):
         return raise_bad_argument(split_sizes, input, split_size, dim)
-    if type(split_size) is not tuple:
+    if type(split_size) is not tuple or split_size and type(split_size[0]) is not int:
         split_size = ints_of(split_size, "split", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "split", "dim", 3)
@@ -897,6 +897,56 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         node,
         (split_with_sizes, (split_sizes, dim)),
     )
+
+
+def unsafe_split(input, split_size, dim=0, *, axis=None):
+    """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(unsafe_split, input):
+        return call(unsafe_split, input, split_size, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(unsafe_split, input, split_size, dim)
+    if type(split_size) is not int:
+        split_size = int_of(split_size, "unsafe_split", "split_size", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "unsafe_split", "dim", 3)
+    return composite.unsafe_split(input, split_size, dim)
+
+
+def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
+    """unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(unsafe_split_with_sizes, input):
+        return call(unsafe_split_with_sizes, input, split_sizes, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(unsafe_split_with_sizes, input, split_sizes, dim)
+    if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
+        split_sizes = ints_of(split_sizes, "unsafe_split_with_sizes", "split_sizes", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "unsafe_split_with_sizes", "dim", 3)
+    try:
+        return composite.unsafe_split_with_sizes(input, split_sizes, dim)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, unsafe_split_with_sizes, (unsafe_split_with_sizes,), (input, split_sizes, dim), {}
+        ) from None
+
+
+def unsafe_chunk(input, chunks, dim=0, *, axis=None):
+    """unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(unsafe_chunk, input):
+        return call(unsafe_chunk, input, chunks, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(unsafe_chunk, input, chunks, dim)
+    if type(chunks) is not int:
+        chunks = int_of(chunks, "unsafe_chunk", "chunks", 2)
+    if type(dim) is not int:
+        dim = int_of(dim, "unsafe_chunk", "dim", 3)
+    return composite.unsafe_chunk(input, chunks, dim)
 
 
 def chunk(input, chunks, dim=0, *, axis=None):
@@ -1110,7 +1160,7 @@ def unflatten(input, dim, sizes):
         return raise_bad_argument(unflatten, input, dim, sizes)
     if type(dim) is not int:
         dim = int_of(dim, "unflatten", "dim", 2)
-    if type(sizes) is not tuple:
+    if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
         sizes = ints_of(sizes, "unflatten", "sizes", 3)
     try:
         return composite.unflatten(input, dim, sizes)
@@ -1187,7 +1237,7 @@ def _unsafe_view(input, size, *more_size):
         return call(_unsafe_view, input, size, *more_size)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "_unsafe_view", "size", 2)
     try:
         input_array = input._array
@@ -1283,9 +1333,9 @@ def moveaxis_intlist(input, source, destination):
         return call(moveaxis_intlist, input, source, destination)
     if not isinstance(input, Tensor):
         return raise_bad_argument(moveaxis_intlist, input, source, destination)
-    if type(source) is not tuple:
+    if type(source) is not tuple or source and type(source[0]) is not int:
         source = ints_of(source, "moveaxis", "source", 2)
-    if type(destination) is not tuple:
+    if type(destination) is not tuple or destination and type(destination[0]) is not int:
         destination = ints_of(destination, "moveaxis", "destination", 3)
     return composite.movedim(input, source, destination)
 
@@ -1356,7 +1406,7 @@ def tensor_split_indices(input, indices, dim=0):
         return call(tensor_split_indices, input, indices, dim)
     if not isinstance(input, Tensor):
         return raise_bad_argument(tensor_split_indices, input, indices, dim)
-    if type(indices) is not tuple:
+    if type(indices) is not tuple or indices and type(indices[0]) is not int:
         indices = ints_of(indices, "tensor_split", "indices", 2)
     if type(dim) is not int:
         dim = int_of(dim, "tensor_split", "dim", 3)
@@ -1429,7 +1479,7 @@ def hsplit_array(input, indices, *more_indices):
         return raise_bad_argument(hsplit_array, input, indices, *more_indices)
     if type(indices) is int:
         indices = (indices,) + more_indices
-    elif type(indices) is not tuple:
+    elif type(indices) is not tuple or indices and type(indices[0]) is not int:
         indices = ints_of((indices,) + more_indices if more_indices else indices, "hsplit", "indices", 2)
     return composite.hsplit_indices(input, indices)
 
@@ -1471,7 +1521,7 @@ def vsplit_array(input, indices, *more_indices):
         return raise_bad_argument(vsplit_array, input, indices, *more_indices)
     if type(indices) is int:
         indices = (indices,) + more_indices
-    elif type(indices) is not tuple:
+    elif type(indices) is not tuple or indices and type(indices[0]) is not int:
         indices = ints_of((indices,) + more_indices if more_indices else indices, "vsplit", "indices", 2)
     return composite.vsplit_indices(input, indices)
 
@@ -1513,7 +1563,7 @@ def dsplit_array(input, indices, *more_indices):
         return raise_bad_argument(dsplit_array, input, indices, *more_indices)
     if type(indices) is int:
         indices = (indices,) + more_indices
-    elif type(indices) is not tuple:
+    elif type(indices) is not tuple or indices and type(indices[0]) is not int:
         indices = ints_of((indices,) + more_indices if more_indices else indices, "dsplit", "indices", 2)
     return composite.dsplit_indices(input, indices)
 
@@ -1592,7 +1642,7 @@ def view_copy_default(input, size, *more_size, out=None):
         return raise_bad_argument(view_copy_default, input, size, *more_size, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "view_copy", "size", 2)
     return composite.view_copy(input, size)
 
@@ -1607,7 +1657,7 @@ def view_copy_default_out(input, size, *more_size, out):
         return raise_bad_argument(view_copy_default_out, input, size, *more_size, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "view_copy", "size", 2)
     refuse_grad("view_copy", input, out)
     return composite.view_copy_out(input, size, out=out)
@@ -1724,7 +1774,7 @@ def permute_copy(input, dims, *more_dims, out=None):
         return raise_bad_argument(permute_copy, input, dims, *more_dims, out=out)
     if type(dims) is int:
         dims = (dims,) + more_dims
-    elif type(dims) is not tuple:
+    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of((dims,) + more_dims if more_dims else dims, "permute_copy", "dims", 2)
     try:
         return composite.permute_copy(input, dims)
@@ -1742,7 +1792,7 @@ def permute_copy_out(input, dims, *more_dims, out):
         return raise_bad_argument(permute_copy_out, input, dims, *more_dims, out=out)
     if type(dims) is int:
         dims = (dims,) + more_dims
-    elif type(dims) is not tuple:
+    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of((dims,) + more_dims if more_dims else dims, "permute_copy", "dims", 2)
     refuse_grad("permute_copy", input, out)
     return composite.permute_copy_out(input, dims, out=out)
@@ -1758,9 +1808,9 @@ def expand_copy(input, size, *more_size, implicit=False, out=None):
         return raise_bad_argument(expand_copy, input, size, *more_size, implicit=implicit, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "expand_copy", "size", 2)
-    if implicit and implicit is not True:
+    if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand_copy", "implicit")
     try:
         return composite.expand_copy(input, size, implicit=implicit)
@@ -1778,9 +1828,9 @@ def expand_copy_out(input, size, *more_size, implicit=False, out):
         return raise_bad_argument(expand_copy_out, input, size, *more_size, implicit=implicit, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
+    elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "expand_copy", "size", 2)
-    if implicit and implicit is not True:
+    if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand_copy", "implicit")
     refuse_grad("expand_copy", input, out)
     return composite.expand_copy_out(input, size, implicit=implicit, out=out)
@@ -1846,7 +1896,7 @@ def squeeze_copy_dims(input, dim, *more_dim, out=None):
         return raise_bad_argument(squeeze_copy_dims, input, dim, *more_dim, out=out)
     if type(dim) is int:
         dim = (dim,) + more_dim
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_copy", "dim", 2)
     return composite.squeeze_copy(input, dim)
 
@@ -1886,7 +1936,7 @@ def squeeze_copy_dims_out(input, dim, *more_dim, out):
         return raise_bad_argument(squeeze_copy_dims_out, input, dim, *more_dim, out=out)
     if type(dim) is int:
         dim = (dim,) + more_dim
-    elif type(dim) is not tuple:
+    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_copy", "dim", 2)
     refuse_grad("squeeze_copy", input, out)
     return composite.squeeze_copy_out(input, dim, out=out)
@@ -2051,7 +2101,7 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
         return call(split_with_sizes_copy, input, split_sizes, dim)
     if not isinstance(input, Tensor):
         return raise_bad_argument(split_with_sizes_copy, input, split_sizes, dim)
-    if type(split_sizes) is not tuple:
+    if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
         split_sizes = ints_of(split_sizes, "split_with_sizes_copy", "split_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "split_with_sizes_copy", "dim", 3)
@@ -2152,9 +2202,9 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         return as_strided_copy_out(input, size, stride, storage_offset, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(as_strided_copy, input, size, stride, storage_offset, out=out)
-    if type(size) is not tuple:
+    if type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of(size, "as_strided_copy", "size", 2)
-    if type(stride) is not tuple:
+    if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "as_strided_copy", "stride", 3)
     if storage_offset is not None and type(storage_offset) is not int:
         storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
@@ -2172,9 +2222,9 @@ def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
         return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(as_strided_copy_out, input, size, stride, storage_offset, out=out)
-    if type(size) is not tuple:
+    if type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of(size, "as_strided_copy", "size", 2)
-    if type(stride) is not tuple:
+    if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "as_strided_copy", "stride", 3)
     if storage_offset is not None and type(storage_offset) is not int:
         storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
@@ -2358,9 +2408,9 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
     if state.interceptors and intercepts(as_strided_scatter, input, src):
         return call(as_strided_scatter, input, src, size, stride, storage_offset)
-    if type(size) is not tuple:
+    if type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of(size, "as_strided_scatter", "size", 3)
-    if type(stride) is not tuple:
+    if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "as_strided_scatter", "stride", 4)
     if storage_offset is not None and type(storage_offset) is not int:
         storage_offset = int_of(storage_offset, "as_strided_scatter", "storage_offset", 5)

@@ -114,6 +114,11 @@ OPS = (
         functions.split_with_sizes,
         {"jvp": forward_ad.split_with_sizes, "view": "multi", "differentiable": True, "tags": ("core",)},
     ),
+    (SCHEMAS["unsafe_split.Tensor"], functions.unsafe_split, {"composite": True}),
+    (SCHEMAS["unsafe_split.Tensor_out"], CopiedOut(functions.unsafe_split), {"boxed": True}),
+    (SCHEMAS["unsafe_split_with_sizes"], functions.unsafe_split_with_sizes, {"composite": True}),
+    (SCHEMAS["unsafe_split_with_sizes.out"], CopiedOut(functions.unsafe_split_with_sizes), {"boxed": True}),
+    (SCHEMAS["unsafe_chunk"], functions.unsafe_chunk, {"composite": True}),
     (SCHEMAS["chunk"], functions.chunk, {"composite": True}),
     (SCHEMAS["unbind.int"], functions.unbind, {"jvp": forward_ad.unbind, "view": "multi", "differentiable": True}),
     (
@@ -142,7 +147,7 @@ OPS = (
     (
         SCHEMAS["view_as_complex"],
         functions.view_as_complex,
-        {"jvp": forward_ad.view_as_complex, "view": "single", "differentiable": True},
+        {"jvp": forward_ad.view_as_complex, "view": "single", "differentiable": True, "autocast": "fp32"},
     ),
     (SCHEMAS["real"], functions.real, {"composite": True}),
     (SCHEMAS["imag"], functions.imag, {"composite": True}),

@@ -21,6 +21,9 @@ from mindtorch.autograd.grad_mode import (
 from mindtorch.autograd.gradcheck import gradcheck, gradgradcheck
 from mindtorch.autograd.saved_tensor import SavedTensor
 from mindtorch.autograd.variable import Variable
+from mindtorch.lazy import lazy
+
+profiler = lazy("mindtorch.autograd.profiler")
 
 __all__ = [
     "Function",
@@ -42,6 +45,7 @@ __all__ = [
     "is_multithreading_enabled",
     "is_view_replay_enabled",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",

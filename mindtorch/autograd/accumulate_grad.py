@@ -20,7 +20,7 @@ from mindtorch.autograd.node_base import NodeBase
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, alias_of, autograd_meta, edge_to, set_output, wrap
-from mindtorch.warning import warn
+from mindtorch.warning import warn_once
 
 _LAST = (1 << 64) - 1  # leaves run as soon as they can: a higher number than any other node
 _thread = state.thread
@@ -166,22 +166,17 @@ def obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
     return array_obeys_layout(grad._array, variable._array)
 
 
-_has_warned = False
-
-
 def _warn_of_layout(grad: Tensor, variable: Tensor) -> None:
     """Say, once, that gradients are added to one that does not obey the contract: one that the user put there."""
-    global _has_warned
-    if _has_warned or _thread.grad_enabled or not _thread.grad_layout_enforced or grad.is_sparse:
+    if _thread.grad_enabled or not _thread.grad_layout_enforced or grad.is_sparse:
         return
     if obeys_layout_contract(grad, variable):
         return
-    _has_warned = True
-    warn(
+    warn_once(
         "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance.\n"
         f"grad.sizes() = {list(grad.shape)}, strides() = {list(grad.stride())}\n"
         f"param.sizes() = {list(variable.shape)}, strides() = {list(variable.stride())}",
-        UserWarning,
+        kind="gradient layout",
     )
 
 

@@ -14,7 +14,7 @@ from mindtorch.lazy import lazy
 from mindtorch.memory_format import preserve_format
 from mindtorch.size import size_of
 from mindtorch.tensor import Tensor, edge_to
-from mindtorch.warning import warn
+from mindtorch.warning import warn, warn_once
 
 _func = lazy("mindtorch.func")
 _thread = state.thread
@@ -57,7 +57,7 @@ def backward(
     grads = _starting_gradients(outputs, _gradients_for(outputs, grad_tensors, Tensor))
     edges = _edges_of_outputs(outputs)
     if create_graph:
-        warn(_CYCLE_WARNING, UserWarning)
+        warn_once(_CYCLE_WARNING)
     keep_graph = create_graph if retain_graph is None else retain_graph
     run_backward(edges, grads, keep_graph, create_graph, None if targets is None else _edges_of_leaves(targets))
 

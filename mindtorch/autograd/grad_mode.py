@@ -166,16 +166,17 @@ class inference_mode(ModeContext):
 
     def __enter__(self) -> None:
         self.previous = _thread.inference, is_grad_enabled()
-        _set_inference(self.mode)
+        set_inference(self.mode)
         _set_grad_mode(not self.mode)
 
     def __exit__(self, *exception: Any) -> None:
         inference, grad_enabled = self.previous
         _set_grad_mode(grad_enabled)
-        _set_inference(inference)
+        set_inference(inference)
 
 
-def _set_inference(enabled: bool) -> None:
+def set_inference(enabled: bool) -> None:
+    """Turn inference mode on or off, and leave grad mode as it is."""
     if enabled != _thread.inference:
         _thread.inference = enabled
         state.count_thread_interceptor(1 if enabled else -1)

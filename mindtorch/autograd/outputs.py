@@ -1,6 +1,7 @@
 """What generated functions do with results that go into tensors which are already there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 from mindtorch import errors, state
@@ -8,7 +9,7 @@ from mindtorch.autograd.history import mark_written, set_array
 from mindtorch.iterator import check_result_dtype, needs_resize
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_cast
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, wrap, wrap_output
 
 _thread = state.thread
 
@@ -17,6 +18,33 @@ def refuse_grad(op: str, *tensors: Any) -> None:
     """Functions with `out=` are not differentiable: refuse tensors that require grad."""
     if _thread.grad_enabled and any(tensor is not None and tensor.requires_grad for tensor in tensors):
         raise errors.out_requires_grad(op)
+
+
+def recorded(node: Any, function: Callable, *args: Any, **kwargs: Any) -> Tensor:
+    """What a composite function gives, as the output of a node: it stands for all that the function is made of."""
+    return wrap(_unrecorded(function, args, kwargs)._array, node)
+
+
+def recorded_outputs(
+    node: Any, differentiable: Sequence[bool], function: Callable, *args: Any, **kwargs: Any
+) -> tuple[Tensor | None, ...]:
+    """The same for a function with several results, of which some have a gradient."""
+    arrays = [result._array for result in _unrecorded(function, args, kwargs)]
+    if sum(differentiable) == 1:
+        return tuple([wrap(array, node if has_edge else None) for array, has_edge in zip(arrays, differentiable)])
+    places = accumulate(differentiable, initial=0)
+    return tuple([
+        wrap_output(array, node, place) if has_edge else wrap(array)
+        for array, has_edge, place in zip(arrays, differentiable, places)
+    ])  # fmt: skip
+
+
+def _unrecorded(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    state.set_grad_enabled(False)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        state.set_grad_enabled(True)
 
 
 def write_out(out: Any, result: Any) -> Any:

@@ -252,10 +252,15 @@ def _check_splittable(shape: Ints, op: str) -> None:
 
 def unbind_dim(shape: Ints, dim: int) -> int:
     """The dimension that unbind takes apart."""
-    wrapped = wrap_dim(dim, len(shape))
+    wrap_dim(dim, len(shape))
+    return sized_dim(shape, dim)
+
+
+def sized_dim(shape: Ints, dim: int) -> int:
+    """The dimension whose size is asked for."""
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return wrapped
+    return wrap_dim(dim, len(shape))
 
 
 # -------------------- windows and diagonals --------------------

@@ -13,6 +13,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
 from mindtorch.dtype import c_name, int32
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn_once
 
 # -------------------- errors instead of info --------------------
 
@@ -41,6 +42,34 @@ _ZERO_PIVOT = (
     "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the "
     "factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
 )
+_CHOLESKY = (
+    "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.\n"
+    "L = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\n"
+    "U = torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\n"
+    "This transform will produce equivalent results for all valid (symmetric positive definite) inputs."
+)
+_QR = (
+    "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\n"
+    "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\n"
+    "Q, R = torch.qr(A, some)\nshould be replaced with\n"
+    "Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')"
+)
+_TRIANGULAR_SOLVE = (
+    "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a future "
+    "PyTorch release.\n"
+    "torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the inputs.\n"
+    "X = torch.triangular_solve(B, A).solution\nshould be replaced with\n"
+    "X = torch.linalg.solve_triangular(A, B)."
+)
+_ZERO_BLOCK = "The diagonal block of D in row {} is zero, so that systems with these factors have no solution."
+
+_LU = (
+    "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a "
+    "future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
+    "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
+    "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
+    "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+)
 
 
 def linalg_inv(A: Tensor) -> Tensor:
@@ -60,6 +89,7 @@ def linalg_cholesky(input: Tensor, upper: bool = False) -> Tensor:
 
 
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    warn_once(_CHOLESKY)
     _check_kernel("cholesky_cpu", input)
     return linalg_cholesky(input, upper)
 
@@ -85,6 +115,21 @@ def linalg_lu_factor(A: Tensor, pivot: bool = True) -> tuple[Tensor, Tensor]:
     packed, pivots, info = ops.linalg_lu_factor_ex(A, pivot=pivot)
     _raise_for("torch.linalg.lu_factor", info, _ZERO_PIVOT, RuntimeError)
     return packed, pivots
+
+
+def lu_with_info(input: Tensor, pivot: bool = True, check_errors: bool = True) -> tuple[Tensor, Tensor, Tensor]:
+    warn_once(_LU)
+    return ops.linalg_lu_factor_ex(input, pivot=pivot, check_errors=check_errors)
+
+
+def linalg_ldl_factor(input: Tensor, hermitian: bool = False) -> tuple[Tensor, Tensor]:
+    factors, pivots, info = ops.linalg_ldl_factor_ex(input, hermitian=hermitian)
+    _raise_for("torch.linalg.ldl_factor", info, _ZERO_BLOCK)
+    return factors, pivots
+
+
+def orgqr(input: Tensor, input2: Tensor) -> Tensor:
+    return ops.linalg_householder_product(input, input2)
 
 
 # -------------------- determinants --------------------
@@ -131,6 +176,7 @@ def _check_logdet(input: Tensor) -> None:
 
 
 def qr(input: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
+    warn_once(_QR)
     return ops.linalg_qr(input, "reduced" if some else "complete")
 
 
@@ -183,6 +229,7 @@ def _adjoint(matrix: Tensor) -> Tensor:
 def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
+    warn_once(_TRIANGULAR_SOLVE)
     matrix = A.transpose(-2, -1) if transpose else A
     solution = ops.linalg_solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
     coefficient = A.expand((*solution.shape[:-2], *A.shape[-2:])).transpose(-2, -1).contiguous()
@@ -343,6 +390,7 @@ def _written(out: Tensor, input: Tensor, function: Callable[..., Tensor], *args:
     return written
 
 
+orgqr_out = out_forms.of_op("linalg_householder_product")
 cholesky_out = out_forms.of_castable("cholesky", cholesky)
 
 

@@ -109,12 +109,13 @@ def _place(coordinate: Tensor, size: int, align_corners: bool) -> Tensor:
 
 
 def _padded(place: Tensor, size: int, padding: int, align_corners: bool) -> Tensor:
-    """The place, moved inside if the padding says so."""
+    """The place, moved inside if the padding says so. At the edges it counts as moved: there it has no gradient."""
     if padding == ZEROS:
         return place
     if padding == REFLECTION:
         place = _reflected(place, 0.0 if align_corners else -0.5, size - 1 if align_corners else size)
-    return place.clamp(0, size - 1)
+    inside = (place > 0) & (place < size - 1)
+    return ops.where(inside, place, place.detach().clamp(0, size - 1))
 
 
 def _reflected(place: Tensor, low: float, span: float) -> Tensor:

@@ -14,7 +14,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int32, int64
-from mindtorch.iterator import broadcast_shapes, check_distinct, needs_resize
+from mindtorch.iterator import broadcast_shapes, check_distinct, is_expanded, needs_resize, warn_if_expanded
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_convert
 from mindtorch.state import thread
@@ -267,9 +267,9 @@ def take(input, index):
         raise IndexError("take(): tried to take from an empty tensor")
     numbers = index.reshape((-1,))
     every = without_levels(numbers).reshape((-1,))
-    outside = next((place for place in every.tolist() if not -size <= place < size), None)
-    if outside is not None:
-        raise IndexError(f"out of range: tried to access index {outside} on a tensor of {size} elements.")
+    outside = every[(every < -size) | (every >= size)]
+    if outside.numel():
+        raise IndexError(f"out of range: tried to access index {outside[0].item()} on a tensor of {size} elements.")
     wrapped = ops.where(numbers < 0, numbers + size, numbers)
     return ops._unsafe_view(input.reshape((-1,)).index_select(0, wrapped), index._array.shape)
 
@@ -304,8 +304,21 @@ def index_fill_(input, dim, index, value):
         raise IndexError(f"index {int(outside[0])} is out of bounds for dimension {wrapped} with size {size}")
     if not input.ndim:
         return input.fill_(value)
-    input.transpose(0, dim)[index] = value
+    if is_expanded(input._array):
+        warn_if_expanded(input._array, "index_fill_", "tensor[mask] = scalar")
+        _fill_expanded(input, wrapped, index, value)
+    else:
+        input.transpose(0, dim)[index] = value
     return input
+
+
+def _fill_expanded(input: Tensor, dim: int, index: Tensor, value: complex) -> None:
+    """Write to each place in memory once: along expanded dimensions to the first element, which is all of them."""
+    for place, (size, stride) in enumerate(zip(input.shape, input.stride(), strict=True)):
+        if size > 1 and stride == 0:
+            input = input.narrow(place, 0, 1)
+            index = index.reshape(-1)[:1] * 0 if place == dim else index
+    input.transpose(0, dim)[index] = value
 
 
 def index_fill_tensor(input, dim, index, value):

@@ -25,6 +25,7 @@ from mindtorch.composite.decompositions import linalg_eigvalsh as linalg_eigvals
 from mindtorch.composite.decompositions import linalg_eigvalsh_out as linalg_eigvalsh_out
 from mindtorch.composite.decompositions import linalg_inv as linalg_inv
 from mindtorch.composite.decompositions import linalg_inv_out as linalg_inv_out
+from mindtorch.composite.decompositions import linalg_ldl_factor as linalg_ldl_factor
 from mindtorch.composite.decompositions import linalg_lstsq as linalg_lstsq
 from mindtorch.composite.decompositions import linalg_lu_factor as linalg_lu_factor
 from mindtorch.composite.decompositions import linalg_lu_solve as linalg_lu_solve
@@ -43,11 +44,16 @@ from mindtorch.composite.decompositions import linalg_tensorsolve_out as linalg_
 from mindtorch.composite.decompositions import logdet as logdet
 from mindtorch.composite.decompositions import lu_solve as lu_solve
 from mindtorch.composite.decompositions import lu_solve_out as lu_solve_out
+from mindtorch.composite.decompositions import lu_with_info as lu_with_info
+from mindtorch.composite.decompositions import orgqr as orgqr
+from mindtorch.composite.decompositions import orgqr_out as orgqr_out
 from mindtorch.composite.decompositions import qr as qr
 from mindtorch.composite.decompositions import slogdet as slogdet
 from mindtorch.composite.decompositions import svd as svd
 from mindtorch.composite.decompositions import triangular_solve as triangular_solve
 from mindtorch.composite.einsum import einsum as einsum
+from mindtorch.composite.matrix_norms import frobenius_norm as frobenius_norm
+from mindtorch.composite.matrix_norms import frobenius_norm_out as frobenius_norm_out
 from mindtorch.composite.matrix_norms import linalg_cond as linalg_cond
 from mindtorch.composite.matrix_norms import linalg_cond_named as linalg_cond_named
 from mindtorch.composite.matrix_norms import linalg_matrix_norm as linalg_matrix_norm
@@ -66,6 +72,10 @@ from mindtorch.composite.matrix_norms import linalg_pinv_float_out as linalg_pin
 from mindtorch.composite.matrix_norms import linalg_pinv_out as linalg_pinv_out
 from mindtorch.composite.matrix_norms import linalg_pinv_rcond as linalg_pinv_rcond
 from mindtorch.composite.matrix_norms import linalg_pinv_rcond_out as linalg_pinv_rcond_out
+from mindtorch.composite.matrix_norms import nuclear_norm as nuclear_norm
+from mindtorch.composite.matrix_norms import nuclear_norm_dim as nuclear_norm_dim
+from mindtorch.composite.matrix_norms import nuclear_norm_dim_out as nuclear_norm_dim_out
+from mindtorch.composite.matrix_norms import nuclear_norm_out as nuclear_norm_out
 from mindtorch.composite.matrix_norms import pinverse as pinverse
 from mindtorch.composite.pairs import cdist_forward as cdist_forward
 from mindtorch.composite.pairs import pdist as pdist
@@ -171,10 +181,13 @@ def _batched(input: Tensor, other: Tensor) -> Tensor:
         if right[0] == 1 and other.requires_grad:
             return matmul(input, other.squeeze(0))
     rows = left[-2:-1] or (1,)
-    batch = broadcast_shapes(left[:-2], right[:-2])
+    batch = left[:-2]
+    if batch != right[:-2]:
+        batch = broadcast_shapes(batch, right[:-2])
+        input, other = input.expand((*batch, *rows, left[-1])), other.expand((*batch, *right[-2:]))
     count = prod(batch)
-    first = input.expand((*batch, *rows, left[-1])).reshape((count, *rows, left[-1]))
-    second = other.expand((*batch, *right[-2:])).reshape((count, *right[-2:]))
+    first = input.reshape((count, *rows, left[-1]))
+    second = other.reshape((count, *right[-2:]))
     if len(right) == 1:
         return ops._unsafe_view(ops.bmm(first, second.unsqueeze(2)).squeeze(-1), (*batch, *left[-2:-1]))
     columns = right[-1:]
@@ -294,11 +307,20 @@ def tensordot(input, other, dims_self, dims_other):
     inner_other = [dim % other.ndim for dim in dims_other]
     outer_self = [dim for dim in range(input.ndim) if dim not in inner_self]
     outer_other = [dim for dim in range(other.ndim) if dim not in inner_other]
-    count = prod([input.size(dim) for dim in inner_self])
-    left = input.permute((*outer_self, *inner_self)).reshape((prod(input.size(dim) for dim in outer_self), count))
-    right = other.permute((*inner_other, *outer_other)).reshape((count, prod(other.size(dim) for dim in outer_other)))
-    size = [input.size(dim) for dim in outer_self] + [other.size(dim) for dim in outer_other]
-    return ops.mm(left, right).reshape(tuple(size))
+    rows, columns = [input.size(dim) for dim in outer_self], [other.size(dim) for dim in outer_other]
+    left, right = input.permute((*outer_self, *inner_self)), other.permute((*inner_other, *outer_other))
+    if prod(rows) == 1 == prod(columns):
+        product = _inner_product(left, right)
+    else:
+        count = prod([input.size(dim) for dim in inner_self])
+        product = ops.mm(left.reshape((prod(rows), count)), right.reshape((count, prod(columns))))
+    return product.reshape((*rows, *columns))
+
+
+def _inner_product(left, right):
+    if left.is_contiguous() and right.is_contiguous():
+        return ops.dot(left.reshape(-1), right.reshape(-1))
+    return (left.squeeze() * right.squeeze()).sum(dtype=left.dtype)
 
 
 def ger(input, vec2):

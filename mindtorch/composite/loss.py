@@ -160,4 +160,5 @@ def kl_div(input, target, reduction, log_target):
         raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         return _reduce(target.exp() * (target - input), reduction)
-    return _reduce(ops.xlogy(target, target) - target * input, reduction)
+    product = target * input  # first, as in torch: in 16 bits, the order in which its gradients are added matters
+    return _reduce(ops.xlogy(target, target) - product, reduction)

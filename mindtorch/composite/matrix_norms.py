@@ -13,6 +13,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import finfo
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn_once
 
 Dims = int | Sequence[int] | None
 
@@ -249,3 +250,44 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 def _adjoint(matrix: Tensor) -> Tensor:
     turned = matrix.transpose(-2, -1)
     return turned.conj() if matrix.is_complex() else turned
+
+
+# -------------------- by their old names --------------------
+
+
+_OLD_NAME = (
+    "at::{} is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. "
+    "Please use `linalg.{}` instead"
+)
+
+
+def nuclear_norm(input: Tensor, keepdim: bool = False) -> Tensor:
+    return nuclear_norm_dim(input, (-2, -1), keepdim)
+
+
+def nuclear_norm_dim(input: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor:
+    warn_once(_OLD_NAME.format("nuclear_norm", "matrix_norm(A, 'nuc', dim, keepdim)"))
+    return linalg_matrix_norm_named(input, "nuc", dim, keepdim)
+
+
+nuclear_norm_out = out_forms.of_same_dtype(nuclear_norm, _NORM.format(name="matrix_norm"))
+nuclear_norm_dim_out = out_forms.of_same_dtype(nuclear_norm_dim, _NORM.format(name="matrix_norm"))
+
+
+def frobenius_norm(input: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor:
+    """The length of vectors, or the Frobenius norm of matrices."""
+    warn_once(_OLD_NAME.format("frobenius_norm", "vector_norm(A, 2., dim, keepdim)"))
+    if len(dim) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
+    _check_norm_dtype(input)
+    return ops.linalg_vector_norm(input, 2, dim, keepdim)
+
+
+def _check_norm_dtype(input: Tensor) -> None:
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {input.dtype.storage_name} instead."
+        )
+
+
+frobenius_norm_out = out_forms.of_same_dtype(frobenius_norm)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from mindtorch.composite.normalization import check_groups, expect_float
 from mindtorch.dispatch import ops
+from mindtorch.dtype import float32
+from mindtorch.geometry import suggested_format
+from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
 
 # -------------------- groups --------------------
@@ -13,13 +16,29 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """The result, and for each group of channels of an image the mean and the reciprocal of the deviation."""
     check_groups(input, group, weight, bias)
     expect_float(input, "GroupNormKernelImpl")
-    rows = input.reshape(N, group, -1)
-    normal, mean, scale = ops.native_layer_norm(rows, (rows.shape[2],), None, None, eps)
+    if not input.numel():
+        return input.clone(), input.new_zeros((N, group)), input.new_zeros((N, group))
+    wide = [each.to(float32) if _is_short(each) else each for each in (input, weight, bias)]  # rounded once, at the end
+    result, mean, rstd = _normalized_groups(*wide, group, eps)
+    return result.to(input.dtype), mean.to(input.dtype), rstd.to(input.dtype)
+
+
+def _is_short(tensor: Tensor | None) -> bool:
+    return tensor is not None and tensor.element_size() == 2
+
+
+def _normalized_groups(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    rows = input.reshape(input.shape[0], group, -1)
+    normal, mean, rstd = ops.native_layer_norm(rows, (rows.shape[2],), None, None, eps)
     result = ops._unsafe_view(normal, input.shape)
+    if (form := suggested_format(input._array)) is not contiguous_format:
+        result = result.to(memory_format=form)
     shape = _by_channel(input)
     result = result if weight is None else result * weight.reshape(shape)
     result = result if bias is None else result + bias.reshape(shape)
-    return result, mean.reshape(N, group).to(input.dtype), scale.reshape(N, group).to(input.dtype)
+    return result, mean.squeeze(2), rstd.squeeze(2)
 
 
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):

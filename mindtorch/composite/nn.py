@@ -1,11 +1,10 @@
-"""Ops of the nn family that are written in other ops: convolutions by name and attention; the rest is next door."""
+"""Ops of the nn family that are written in other ops: convolutions by name; the rest is next door."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from mindtorch.backends.cpu.checks import c_name
+from mindtorch.composite.attention import scaled_dot_product_attention as scaled_dot_product_attention
 from mindtorch.composite.bags import embedding_bag as embedding_bag
 from mindtorch.composite.bags import embedding_bag_padding_idx as embedding_bag_padding_idx
 from mindtorch.composite.dropout import alpha_dropout as alpha_dropout
@@ -60,9 +59,8 @@ from mindtorch.composite.shuffling import channel_shuffle as channel_shuffle
 from mindtorch.composite.shuffling import pixel_shuffle as pixel_shuffle
 from mindtorch.composite.shuffling import pixel_unshuffle as pixel_unshuffle
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bfloat16, float16, float32
-from mindtorch.dtype import bool as boolean
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn_once
 
 # -------------------- convolution --------------------
 
@@ -158,64 +156,42 @@ def _same_padding(input: Tensor, kernel: Sequence[int], dilation: tuple[int, ...
     totals = [d * (k - 1) for k, d in zip(kernel, dilation)]
     if any(total % 2 for total in totals):
         extra = [side for total in reversed(totals) for side in (0, total % 2)]
+        warn_once(
+            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
+            "input be created"
+        )
         input = ops.constant_pad_nd(input, tuple(extra), 0)
     return input, tuple(total // 2 for total in totals)
 
 
-# -------------------- attention --------------------
+# -------------------- convolutions along time --------------------
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
-    _check_attention(query, key, value, attn_mask, is_causal)
-    if query.dtype in (float16, bfloat16):
-        wide = (tensor.to(float32) for tensor in (query, key, value))
-        mask = attn_mask.to(float32) if attn_mask is not None and attn_mask.is_floating_point() else attn_mask
-        return ops.scaled_dot_product_attention(
-            *wide, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
-        ).to(query.dtype)
-    if enable_gqa:
-        key, value = (_repeat_heads(tensor, query.shape[-3]) for tensor in (key, value))
-    if is_causal:
-        attn_mask = ops.ones((query.shape[-2], key.shape[-2]), dtype=boolean, device=query.device).tril()
-    # Both factors carry the root of the scale, so that half precision does not overflow in their product.
-    root = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
-    scores = (query * root) @ (key.transpose(-2, -1) * root)
-    weights = scores.softmax(-1) if attn_mask is None else _masked_softmax(scores, attn_mask)
-    return ops.dropout(weights, dropout_p, True) @ value if dropout_p > 0 else weights @ value
-
-
-def _masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """The softmax under a mask, boolean or added; zero instead of NaN in a row that is masked altogether."""
-    scores = scores.masked_fill(~mask, -math.inf) if mask.dtype is boolean else scores + mask
-    blocked = (scores == -math.inf).all(-1, keepdim=True)
-    return scores.softmax(-1).masked_fill(blocked, 0.0)
-
-
-def _repeat_heads(tensor: Tensor, heads: int) -> Tensor:
-    """Grouped queries: each head of keys or values serves several neighbouring heads of queries."""
-    own = tensor.shape[-3]
-    shape = (*tensor.shape[:-2], heads // own, *tensor.shape[-2:])
-    return tensor.unsqueeze(-3).expand(shape).reshape((*tensor.shape[:-3], heads, *tensor.shape[-2:]))
-
-
-def _check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool) -> None:
-    if not query.dtype is key.dtype is value.dtype:
-        names = [c_name(tensor._array) for tensor in (query, key, value)]
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """Of sequences whose first dimension is time and whose last one is that of the channels."""
+    _check_conv_tbc(input, weight, bias)
+    padded = ops.constant_pad_nd(input, [0, 0, 0, 0, pad, pad]) if pad else input
+    width, channels, outputs = weight.shape
+    length = padded.size(0) - width + 1
+    if length < 0:
         raise RuntimeError(
-            "Expected query, key, and value to have the same dtype, "
-            f"but got query.dtype: {names[0]} key.dtype: {names[1]} and value.dtype: {names[2]} instead."
+            f"Trying to create tensor with negative dimension {length}: {[length, input.size(1), outputs]}"
         )
-    if min(query.ndim, key.ndim, value.ndim) < 2:
-        raise RuntimeError(
-            "Expected query, key, and value to all be  at least 2 dimensional, "
-            f"but got query.dim: {query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
-        )
-    if mask is None:
-        return
-    if mask.dtype not in (boolean, float32, query.dtype):
-        raise RuntimeError(
-            "Expected attn_mask dtype to be bool or float or to match query dtype, "
-            f"but got attn_mask.dtype: {c_name(mask._array)} and  query.dtype: {c_name(query._array)} instead."
-        )
-    if is_causal:
-        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    result = bias.expand((length * input.size(1), outputs))
+    for step in range(width):
+        rows = padded.narrow(0, step, length).reshape((-1, channels))
+        result = ops.addmm(result, rows, weight.select(0, step))
+    return ops._unsafe_view(result, (length, input.size(1), outputs))
+
+
+def _check_conv_tbc(input: Tensor, weight: Tensor, bias: Tensor) -> None:
+    if input.ndim != 3:
+        raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
+    if weight.ndim != 3:
+        raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
+    if bias.ndim != 1:
+        raise RuntimeError("Bias must be 1-D")
+    if input.size(2) != weight.size(1):
+        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
+    if weight.size(2) != bias.size(0):
+        raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from mindtorch import errors
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bfloat16, finfo, float16, float32
-from mindtorch.geometry import suggested_format
-from mindtorch.memory_format import contiguous_format
+from mindtorch.dtype import finfo
 from mindtorch.tensor import Tensor
 
 
@@ -47,27 +45,9 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
 
 def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     check_groups(input, num_groups, weight, bias)
-    expect_float(input, "GroupNormKernelImpl")
-    if not input.numel():
-        return input.clone()
-    if input.dtype in (float16, bfloat16):  # rounded once, at the end
-        wide = (None if each is None else each.to(float32) for each in (weight, bias))
-        return _normalized_groups(input.to(float32), num_groups, *wide, eps).to(input.dtype)
-    return _normalized_groups(input, num_groups, weight, bias, eps)
-
-
-def _normalized_groups(
-    input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
-) -> Tensor:
-    channels, rest = input.shape[1], input.shape[2:]
-    grouped = input.reshape(input.shape[0], num_groups, -1)
-    result = ops._unsafe_view(ops.layer_norm(grouped, (grouped.shape[-1],), None, None, eps), input.shape)
-    if (form := suggested_format(input._array)) is not contiguous_format:
-        result = result.to(memory_format=form)
-    shape = (channels,) + (1,) * len(rest)
-    if weight is not None:
-        result = result * weight.reshape(shape)
-    return result if bias is None else result + bias.reshape(shape)
+    images, channels = input.shape[:2]
+    size = input.numel() // (images * channels) if images * channels else 0
+    return ops.native_group_norm(input, weight, bias, images, channels, size, num_groups, eps)[0]
 
 
 def expect_float(input: Tensor, kernel: str) -> None:

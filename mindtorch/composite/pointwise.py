@@ -5,6 +5,7 @@ from __future__ import annotations
 from mindtorch.autograd.history import mark_written
 from mindtorch.autograd.outputs import write_out
 from mindtorch.composite import out_forms
+from mindtorch.composite.activations import prelu as prelu
 from mindtorch.composite.random_slopes import rrelu as rrelu
 from mindtorch.composite.random_slopes import rrelu_ as rrelu_
 from mindtorch.dispatch import ops

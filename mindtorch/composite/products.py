@@ -7,18 +7,22 @@ from collections.abc import Sequence
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.composite import out_forms
-from mindtorch.composite.pairs import norms_of
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import c_name as element_name
 from mindtorch.dtype import int64
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn_once
 
 # -------------------- chains --------------------
 
 
 def chain_matmul(matrices: Sequence[Tensor]) -> Tensor:
+    warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters."
+    )
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     for place, matrix in enumerate(matrices):
@@ -127,13 +131,18 @@ def linalg_cross(input: Tensor, other: Tensor, dim: int = -1) -> Tensor:
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Along the first dimension of size 3, if none is given."""
     if dim is not None:
-        return linalg_cross(input, other, dim)
+        return ops.linalg_cross(input, other, dim=dim)
+    warn_once(
+        "Using torch.cross without specifying the dim arg is deprecated.\n"
+        "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
+        "The default value of dim will change to agree with that of linalg.cross in a future release."
+    )
     if input.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     found = [place for place, size in enumerate(input.shape) if size == 3]
     if not found:
         raise RuntimeError("no dimension of size 3 in input")
-    return linalg_cross(input, other, found[0])
+    return ops.linalg_cross(input, other, dim=found[0])
 
 
 linalg_cross_out = out_forms.of_input_dtype(linalg_cross)
@@ -191,4 +200,4 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = Non
         raise RuntimeError("cdist only supports non-negative p values")
     if x1.dtype is not x2.dtype:
         raise RuntimeError(f"expected scalar type {x1.dtype.storage_name} but found {x2.dtype.storage_name}")
-    return norms_of(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+    return ops._cdist_forward(x1, x2, p, compute_mode)

@@ -23,38 +23,44 @@ class _Weights(NamedTuple):
     hidden_bias: Tensor | None
     projection: Tensor | None
 
+    def for_steps(self) -> _Weights:
+        """The weights of the state transposed, once for all steps; the others have been used then."""
+        return self._replace(hidden=self.hidden.t())
+
 
 # -------------------- steps --------------------
 
-# A step takes the projected input, the state and the weights. It gives the next state; its first tensor is the output.
+# A step takes the projected input, the state and the weights for steps. It gives the next state; its first tensor is
+# the output. Both biases are in the input already, except for a GRU, which multiplies a sum that has one of them.
 Step = Callable[[Tensor, State, _Weights], State]
 
 
 def _step_lstm(projected: Tensor, state: State, weights: _Weights) -> State:
     hidden, cell = state
-    gates = projected + ops.linear(hidden, weights.hidden, weights.hidden_bias)
-    let_in, forget, new, let_out = gates.chunk(4, 1)
-    cell = forget.sigmoid() * cell + let_in.sigmoid() * new.tanh()
-    hidden = let_out.sigmoid() * cell.tanh()
+    hidden, cell, _ = ops._thnn_fused_lstm_cell(projected, ops.mm(hidden, weights.hidden), cell)
     return (hidden if weights.projection is None else ops.linear(hidden, weights.projection)), cell
 
 
 def _step_gru(projected: Tensor, state: State, weights: _Weights) -> State:
-    (hidden,) = state
-    input_parts = projected.chunk(3, 1)
-    hidden_parts = ops.linear(hidden, weights.hidden, weights.hidden_bias).chunk(3, 1)
-    reset = (input_parts[0] + hidden_parts[0]).sigmoid()
-    keep = (input_parts[1] + hidden_parts[1]).sigmoid()
-    new = (input_parts[2] + reset * hidden_parts[2]).tanh()
-    return ((hidden - new) * keep + new,)
+    product = ops.mm(state[0], weights.hidden)
+    if weights.hidden_bias is not None:
+        product = product + weights.hidden_bias
+    return (ops._thnn_fused_gru_cell(projected, product, state[0])[0],)
 
 
 def _step_tanh(projected: Tensor, state: State, weights: _Weights) -> State:
-    return ((projected + ops.linear(state[0], weights.hidden, weights.hidden_bias)).tanh(),)
+    return (ops.addmm(projected, state[0], weights.hidden).tanh(),)
 
 
 def _step_relu(projected: Tensor, state: State, weights: _Weights) -> State:
-    return ((projected + ops.linear(state[0], weights.hidden, weights.hidden_bias)).relu(),)
+    return (ops.addmm(projected, state[0], weights.hidden).relu(),)
+
+
+def _project(step: Step, input: Tensor, weights: _Weights) -> Tensor:
+    bias = weights.input_bias
+    if bias is not None and step is not _step_gru:
+        bias = bias + weights.hidden_bias
+    return ops.linear(input, weights.input, bias)
 
 
 # -------------------- cells --------------------
@@ -63,7 +69,7 @@ def _step_relu(projected: Tensor, state: State, weights: _Weights) -> State:
 def _one_step(step: Step, input: Tensor, state: State, *parameters: Tensor | None) -> State:
     weights = _Weights(*parameters, None)
     _check_cell(input, state[0], weights)
-    return step(ops.linear(input, weights.input, weights.input_bias), state, weights)
+    return step(_project(step, input, weights), state, weights.for_steps())
 
 
 def _check_cell(input: Tensor, hidden: Tensor, weights: _Weights) -> None:
@@ -144,7 +150,8 @@ def _walk(
     step: Step, data: Tensor, sizes: Sequence[int], first: State, weights: _Weights, is_reverse: bool
 ) -> tuple[Tensor, State]:
     """One layer in one direction. Sequences end, or begin when walked in reverse, where the number of them changes."""
-    parts = ops.linear(data, weights.input, weights.input_bias).split(list(sizes), 0)
+    parts = _project(step, data, weights).split(list(sizes), 0)
+    weights = weights.for_steps()
     order = range(len(sizes) - 1, -1, -1) if is_reverse else range(len(sizes))
     state = tuple(each[: sizes[order[0]]] for each in first)
     finished: list[State] = []

@@ -191,38 +191,19 @@ def count_nonzero_dims(input: Tensor, dim: Sequence[int]) -> Tensor:
 
 
 def std_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
-    return std_mean_correction(input, None, int(unbiased), False)
+    return ops.std_mean(input, None, correction=int(unbiased), keepdim=False)
 
 
 def std_mean_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    return std_mean_correction(input, dim, int(unbiased), keepdim)
-
-
-def std_mean_correction(input: Tensor, dim: Dims, correction: float | None, keepdim: bool) -> tuple[Tensor, Tensor]:
-    _check_has_spread("std_mean", input)
-    return ops.std(input, dim=dim, correction=correction, keepdim=keepdim), _mean(input, dim, keepdim)
+    return ops.std_mean(input, dim, correction=int(unbiased), keepdim=keepdim)
 
 
 def var_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
-    return var_mean_correction(input, None, int(unbiased), False)
+    return ops.var_mean(input, None, correction=int(unbiased), keepdim=False)
 
 
 def var_mean_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    return var_mean_correction(input, dim, int(unbiased), keepdim)
-
-
-def var_mean_correction(input: Tensor, dim: Dims, correction: float | None, keepdim: bool) -> tuple[Tensor, Tensor]:
-    _check_has_spread("var_mean", input)
-    return ops.var(input, dim=dim, correction=correction, keepdim=keepdim), _mean(input, dim, keepdim)
-
-
-def _check_has_spread(name: str, input: Tensor) -> None:
-    if not (input.is_floating_point() or input.is_complex()):
-        raise RuntimeError(f"{name} only support floating point and complex dtypes")
-
-
-def _mean(input: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-    return ops.mean(input, tuple(range(input.ndim)) if dim is None else dim, keepdim)
+    return ops.var_mean(input, dim, correction=int(unbiased), keepdim=keepdim)
 
 
 # -------------------- without NaN --------------------

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from functools import cache
 
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn_once
 
 _PLAIN, _BY_ROOT, _BY_COUNT = 0, 1, 2  # what the kernels divide by; see transforms.py
 _SMALLEST_ENVELOPE = 1e-11
@@ -32,11 +31,6 @@ _PADDED = (
     "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please "
     "check your center and hop_length settings."
 )
-
-
-@cache
-def _warn_once(message: str, stacklevel: int) -> None:
-    warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 
 # -------------------- there --------------------
@@ -91,7 +85,7 @@ def _stft(
     pad_mode: str | None = None,
 ) -> Tensor:
     if window is None:
-        _warn_once(_NO_WINDOW, 6)
+        warn_once(_NO_WINDOW)
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     given = [
@@ -102,7 +96,7 @@ def _stft(
     if return_complex is None and not (input.is_complex() or (window is not None and window.is_complex())):
         raise RuntimeError(_COMPLEX_UNSAID)
     if return_complex is False:
-        _warn_once(_PAIRS, 6)
+        warn_once(_PAIRS)
     _check_signal(call, input)
     signal = input.unsqueeze(0) if input.ndim == 1 else input
     if pad_mode is not None:
@@ -187,7 +181,7 @@ def istft(
     return_complex=False,
 ):
     if window is None:
-        _warn_once(_NO_WINDOW, 4)
+        warn_once(_NO_WINDOW)
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     given = [
@@ -209,7 +203,7 @@ def istft(
     signal = signal / envelope
     signal = signal.squeeze(0) if input.ndim == 2 else signal
     if end > whole:
-        _warn_once(_PADDED, 4)
+        warn_once(_PADDED)
         signal = ops.constant_pad_nd(signal, (0, end - whole), 0)
     return signal
 

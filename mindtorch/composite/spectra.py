@@ -15,7 +15,6 @@ from mindtorch.composite.transforms import (
     checked_dim,
     into,
     into_complex,
-    listed_dim,
     normalization,
     points_along,
     resized,
@@ -108,7 +107,7 @@ def _complex_transform(input: Tensor, dims: Ints, sizes: Ints, norm: str | None,
 
 def _extents(input: Tensor, s: Ints | None, dim: Ints | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The dimensions to transform and how many points each has; a size of -1 is that of the input."""
-    dims = None if dim is None else tuple(listed_dim(input, each) for each in dim)
+    dims = None if dim is None else tuple(checked_dim(input, each) for each in dim)
     if dims is not None and len(set(dims)) < len(dims):
         raise RuntimeError("FFT dims must be unique")
     if s is not None:
@@ -198,7 +197,7 @@ def ifftshift(input, dim):
 
 
 def _shifted_dims(input: Tensor, dim: Ints | None) -> list[int]:
-    return list(range(input.ndim)) if dim is None else [listed_dim(input, each) for each in dim]
+    return list(range(input.ndim)) if dim is None else [checked_dim(input, each) for each in dim]
 
 
 def fftfreq(n, d=1.0, dtype=None, layout=None, device=None, pin_memory=None):

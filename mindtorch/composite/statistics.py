@@ -7,6 +7,7 @@ from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 # -------------------- covariance --------------------
 
@@ -39,6 +40,11 @@ def _normalizer(
         norm = total - correction
     else:
         norm = total - correction * (weights * aweights).sum() / total
+    if bool(norm <= 0):
+        warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            UserWarning,
+        )
     return norm.clamp(min=0)
 
 

@@ -29,14 +29,7 @@ def points_along(input: Tensor, n: int | None, dim: int) -> tuple[int, int]:
 
 
 def checked_dim(input: Tensor, dim: int) -> int:
-    return view_geometry.unbind_dim(input._array.shape, dim)
-
-
-def listed_dim(input: Tensor, dim: int) -> int:
-    """One of several dimensions, of which a number has none."""
-    if not input.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return checked_dim(input, dim)
+    return view_geometry.sized_dim(input._array.shape, dim)
 
 
 def check_points(points: int) -> None:

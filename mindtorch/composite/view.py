@@ -7,12 +7,16 @@ from mindtorch.autograd.outputs import write_out
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite import out_forms
+from mindtorch.composite.unviewed import chunk_size
+from mindtorch.composite.unviewed import unsafe_chunk as unsafe_chunk
+from mindtorch.composite.unviewed import unsafe_split as unsafe_split
+from mindtorch.composite.unviewed import unsafe_split_with_sizes as unsafe_split_with_sizes
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int64
 from mindtorch.memory_format import checked_format, contiguous_format, preserve_format
 from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
+from mindtorch.warning import warn_once
 
 # -------------------- shapes --------------------
 
@@ -112,7 +116,7 @@ def broadcast_to(input, size):
 def numpy_T(input):
     ndim = input.ndim
     if ndim not in (0, 2):
-        warn(
+        warn_once(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
             "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
@@ -176,12 +180,7 @@ def split_sizes(input, split_size, dim):
 
 
 def chunk(input, chunks, dim) -> tuple[Tensor, ...]:
-    if not input.ndim:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    extent = input._array.shape[geometry.wrap_dim(dim, input.ndim)]
-    size = -(-extent // chunks)
+    size = chunk_size(input, chunks, dim)
     if not size:  # split could not know how many parts there are
         return input.split_with_sizes((0,) * chunks, dim)
     return input.split(size, dim)

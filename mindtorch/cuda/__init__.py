@@ -1,15 +1,40 @@
-"""There is no CUDA here; programs that ask get told so, as by a torch that was built without it."""
+"""There is no CUDA here; programs that ask get told so, as by a torch that was built without it.
 
+What frees, counts or seeds has nothing to do, and does it. What needs a device is refused.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
 from typing import Any, NoReturn
 
-from mindtorch.cuda import amp
+from mindtorch.cuda import amp, nvtx, random
+from mindtorch.cuda.random import (
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
+from mindtorch.cuda.refusals import refuse
+from mindtorch.cuda.streams import CUDAGraph, Event, ExternalStream, Stream, StreamContext, stream
 
 __all__ = [
-    "amp", "current_device", "current_stream", "device_count", "empty_cache", "get_device_capability",
-    "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "init", "initial_seed",
-    "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated",
-    "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "seed", "seed_all",
-    "set_rng_state_all", "synchronize",
+    "CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "amp", "can_device_access_peer",
+    "current_blas_handle", "current_device", "current_stream", "default_stream", "device", "device_count", "device_of",
+    "empty_cache", "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties",
+    "get_gencode_flags", "get_rng_state", "get_rng_state_all", "get_sync_debug_mode", "init", "initial_seed",
+    "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
+    "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_cached",
+    "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_stats",
+    "memory_summary", "nvtx", "random", "reset_accumulated_memory_stats", "reset_max_memory_allocated",
+    "reset_max_memory_cached", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
+    "set_per_process_memory_fraction", "set_rng_state", "set_rng_state_all", "set_stream", "set_sync_debug_mode",
+    "stream", "synchronize", "utilization",
 ]  # fmt: skip
 
 
@@ -25,63 +50,90 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
     return False
 
 
+def is_tf32_supported() -> bool:
+    return False
+
+
+def is_current_stream_capturing() -> bool:
+    return False
+
+
 def device_count() -> int:
     return 0
 
 
-# -------------------- what has nothing to do --------------------
+def get_arch_list() -> list[str]:
+    return []
 
 
-def manual_seed(seed: int) -> None:
-    """Nothing to seed."""
+def get_gencode_flags() -> str:
+    return ""
 
 
-def manual_seed_all(seed: int) -> None:
-    """Nothing to seed."""
-
-
-def seed() -> None:
-    """Nothing to seed."""
-
-
-def seed_all() -> None:
-    """Nothing to seed."""
+# -------------------- memory: there is none --------------------
 
 
 def empty_cache() -> None:
     """Nothing to free."""
 
 
-def get_rng_state_all() -> list:
-    return []
-
-
-def set_rng_state_all(new_states: Any) -> None:
-    """Nothing to set."""
-
-
 def memory_allocated(device: Any = None) -> int:
     return 0
 
 
-def max_memory_allocated(device: Any = None) -> int:
-    return 0
+def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
+    return OrderedDict()
 
 
-def memory_reserved(device: Any = None) -> int:
-    return 0
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Nothing was counted."""
 
 
-def max_memory_reserved(device: Any = None) -> int:
-    return 0
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_cached = max_memory_cached = memory_allocated
+reset_accumulated_memory_stats = reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
 
 
 # -------------------- what needs a device --------------------
 
+init = synchronize = current_device = current_stream = default_stream = mem_get_info = memory_summary = refuse
+get_device_name = get_device_capability = get_device_properties = set_device = set_stream = ipc_collect = refuse
+can_device_access_peer = current_blas_handle = get_sync_debug_mode = set_sync_debug_mode = utilization = refuse
+set_per_process_memory_fraction = refuse
 
-def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
-    raise AssertionError("Torch not compiled with CUDA enabled")
+
+class device:
+    """A block in which another device would be the current one; without a number, or below 0, it changes nothing."""
+
+    def __init__(self, device: Any) -> None:
+        self.idx = device if isinstance(device, int) else getattr(device, "index", None)
+
+    def __enter__(self) -> None:
+        if self.idx is not None and self.idx >= 0:
+            raise RuntimeError("PyTorch was compiled without CUDA support")
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Nothing was changed."""
 
 
-init = synchronize = current_device = current_stream = initial_seed = get_rng_state = mem_get_info = _refuse
-get_device_name = get_device_capability = get_device_properties = _refuse
+class device_of(device):
+    """The same, with the device of a tensor: none of them is on such a device."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(None)
+
+
+_ELEMENTS = "BFloat16 Bool Byte Char ComplexDouble ComplexFloat Double Float Half Int Long Short".split()
+_TYPES = frozenset(f"{element}Tensor" for element in _ELEMENTS)
+
+
+class _MissingType(type):
+    """Of the classes that would make tensors of a device; nothing is an instance of them."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _TYPES:
+        return _MissingType(name, (), {})
+    raise AttributeError(f"module 'mindtorch.cuda' has no attribute '{name}'")

@@ -1,8 +1,11 @@
 """The old names of what is in `mindtorch.amp`."""
 
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch import amp
+from mindtorch.amp import autocast_mode as autocast_mode
+from mindtorch.amp import grad_scaler as grad_scaler
 from mindtorch.dtype import dtype, float16
 from mindtorch.warning import warn
 
@@ -23,8 +26,20 @@ class GradScaler(amp.GradScaler):
         super().__init__("cuda", *args, **kwargs)
 
 
-def _warn(name: str) -> None:
+def custom_fwd(fwd: Callable | None = None, *, cast_inputs: dtype | None = None) -> Callable:
+    """The old name of `custom_fwd(device_type="cuda")`."""
+    _warn("custom_fwd", "args..., device_type='cuda'")
+    return amp.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+
+def custom_bwd(bwd: Callable | None = None) -> Callable:
+    """The old name of `custom_bwd(device_type="cuda")`."""
+    _warn("custom_bwd", "args..., device_type='cuda'")
+    return amp.custom_bwd(bwd, device_type="cuda")
+
+
+def _warn(name: str, arguments: str = "'cuda', args...") -> None:
     warn(
-        f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}('cuda', args...)` instead.",
+        f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}({arguments})` instead.",
         category=FutureWarning,
     )

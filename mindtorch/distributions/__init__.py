@@ -1,6 +1,6 @@
 """Probability distributions: samples, densities and divergences, with gradients of their parameters."""
 
-from mindtorch.distributions import constraints, kl_different, kl_same, transforms  # noqa: F401
+from mindtorch.distributions import constraints, kl_different, kl_low_rank, kl_same, transforms  # noqa: F401
 from mindtorch.distributions.bernoulli import Bernoulli
 from mindtorch.distributions.beta import Beta
 from mindtorch.distributions.binomial import Binomial
@@ -8,12 +8,14 @@ from mindtorch.distributions.categorical import Categorical
 from mindtorch.distributions.cauchy import Cauchy
 from mindtorch.distributions.chi2 import Chi2
 from mindtorch.distributions.constraint_registry import biject_to, transform_to
+from mindtorch.distributions.continuous_bernoulli import ContinuousBernoulli
 from mindtorch.distributions.dirichlet import Dirichlet
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.exponential import Exponential
 from mindtorch.distributions.fishersnedecor import FisherSnedecor
 from mindtorch.distributions.gamma import Gamma
+from mindtorch.distributions.generalized_pareto import GeneralizedPareto
 from mindtorch.distributions.geometric import Geometric
 from mindtorch.distributions.gumbel import Gumbel
 from mindtorch.distributions.half_cauchy import HalfCauchy
@@ -23,8 +25,10 @@ from mindtorch.distributions.inverse_gamma import InverseGamma
 from mindtorch.distributions.kl import kl_divergence, register_kl
 from mindtorch.distributions.kumaraswamy import Kumaraswamy
 from mindtorch.distributions.laplace import Laplace
+from mindtorch.distributions.lkj_cholesky import LKJCholesky
 from mindtorch.distributions.log_normal import LogNormal
 from mindtorch.distributions.logistic_normal import LogisticNormal
+from mindtorch.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
 from mindtorch.distributions.mixture_same_family import MixtureSameFamily
 from mindtorch.distributions.multinomial import Multinomial
 from mindtorch.distributions.multivariate_normal import MultivariateNormal
@@ -60,7 +64,9 @@ from mindtorch.distributions.transforms import (
     identity_transform,
 )
 from mindtorch.distributions.uniform import Uniform
+from mindtorch.distributions.von_mises import VonMises
 from mindtorch.distributions.weibull import Weibull
+from mindtorch.distributions.wishart import Wishart
 
 __all__ = [
     "AbsTransform",
@@ -73,6 +79,7 @@ __all__ = [
     "Cauchy",
     "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
     "CorrCholeskyTransform",
     "CumulativeDistributionTransform",
     "Dirichlet",
@@ -82,6 +89,7 @@ __all__ = [
     "ExponentialFamily",
     "FisherSnedecor",
     "Gamma",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
     "HalfCauchy",
@@ -90,9 +98,11 @@ __all__ = [
     "IndependentTransform",
     "InverseGamma",
     "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
     "LogisticNormal",
+    "LowRankMultivariateNormal",
     "LowerCholeskyTransform",
     "MixtureSameFamily",
     "Multinomial",
@@ -118,7 +128,9 @@ __all__ = [
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "constraints",
     "identity_transform",

@@ -10,6 +10,7 @@ from mindtorch.dispatch import ops
 from mindtorch.distributions.bernoulli import Bernoulli
 from mindtorch.distributions.beta import Beta
 from mindtorch.distributions.binomial import Binomial
+from mindtorch.distributions.continuous_bernoulli import ContinuousBernoulli
 from mindtorch.distributions.exponential import Exponential
 from mindtorch.distributions.gamma import Gamma
 from mindtorch.distributions.gumbel import Gumbel
@@ -25,12 +26,13 @@ from mindtorch.tensor import Tensor
 # Samples of p can be where q has none.
 _INFINITE: list[tuple[type, tuple[type, ...]]] = [
     (Beta, (Pareto,)),
-    (Exponential, (Beta, Pareto, Uniform)),
-    (Gamma, (Beta, Pareto, Uniform)),
-    (Gumbel, (Beta, Exponential, Gamma, Pareto, Uniform)),
-    (Laplace, (Beta, Exponential, Gamma, Pareto, Uniform)),
-    (Normal, (Beta, Exponential, Gamma, Pareto, Uniform)),
-    (Pareto, (Beta, Uniform)),
+    (ContinuousBernoulli, (Pareto,)),
+    (Exponential, (Beta, ContinuousBernoulli, Pareto, Uniform)),
+    (Gamma, (Beta, ContinuousBernoulli, Pareto, Uniform)),
+    (Gumbel, (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform)),
+    (Laplace, (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform)),
+    (Normal, (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform)),
+    (Pareto, (Beta, ContinuousBernoulli, Uniform)),
     (Poisson, (Bernoulli, Binomial)),
 ]
 
@@ -187,6 +189,40 @@ def _uniform_pareto(p: Any, q: Any) -> Tensor:
     result = logs * (q.alpha + 1) - (q.alpha * q.scale.pow(q.alpha) * width).log()
     result[p.low < q.support.lower_bound] = inf
     return result
+
+
+# -------------------- the continuous Bernoulli distribution --------------------
+
+
+@register_kl(ContinuousBernoulli, Exponential)
+def _continuous_bernoulli_exponential(p: Any, q: Any) -> Tensor:
+    return -p.entropy() - q.rate.log() + q.rate * p.mean
+
+
+@register_kl(ContinuousBernoulli, Normal)
+def _continuous_bernoulli_normal(p: Any, q: Any) -> Tensor:
+    logs = 0.5 * (math.log(2 * pi) + (q.loc / q.scale).square()) + q.scale.log()
+    second = p.variance + p.mean.square() - 2 * q.loc * p.mean
+    return -p.entropy() + logs + second / (2 * q.scale.square())
+
+
+@register_kl(ContinuousBernoulli, Uniform)
+def _continuous_bernoulli_uniform(p: Any, q: Any) -> Tensor:
+    result = -p.entropy() + (q.high - q.low).log()
+    covered = (q.low >= p.support.lower_bound) | (q.high <= p.support.upper_bound)
+    return ops.where(covered, inf, result)
+
+
+@register_kl(Beta, ContinuousBernoulli)
+def _beta_continuous_bernoulli(p: Any, q: Any) -> Tensor:
+    return -p.entropy() - p.mean * q.logits - ops.log1p(-q.probs) - q._cont_bern_log_norm()
+
+
+@register_kl(Uniform, ContinuousBernoulli)
+def _uniform_continuous_bernoulli(p: Any, q: Any) -> Tensor:
+    result = -p.entropy() - p.mean * q.logits - ops.log1p(-q.probs) - q._cont_bern_log_norm()
+    outside = (p.high >= q.support.upper_bound) | (p.low <= q.support.lower_bound)
+    return ops.where(outside, inf, result)
 
 
 # -------------------- long tails --------------------

@@ -11,6 +11,7 @@ from mindtorch.distributions.beta import Beta
 from mindtorch.distributions.binomial import Binomial
 from mindtorch.distributions.categorical import Categorical
 from mindtorch.distributions.cauchy import Cauchy
+from mindtorch.distributions.continuous_bernoulli import ContinuousBernoulli
 from mindtorch.distributions.dirichlet import Dirichlet
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.exponential import Exponential
@@ -115,6 +116,12 @@ def _beta(p: Any, q: Any) -> Tensor:
         + (p.concentration0 - q.concentration0) * ops.digamma(p.concentration0)
         + (total_q - total_p) * ops.digamma(total_p)
     )
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: Any, q: Any) -> Tensor:
+    own = p._cont_bern_log_norm() + ops.log1p(-p.probs)
+    return p.mean * (p.logits - q.logits) + own - q._cont_bern_log_norm() - ops.log1p(-q.probs)
 
 
 # -------------------- of whole numbers and classes --------------------

@@ -58,7 +58,7 @@ class MultivariateNormal(Distribution):
         setattr(self, name, matrix.expand((*batch_shape, -1, -1)))
         self.loc = loc.expand((*batch_shape, -1))
         super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
-        self._unbroadcasted_scale_tril = _FACTORS[name](matrix)
+        self._unbroadcasted_scale_tril = FACTORS[name](matrix)
 
     @lazy_property
     def scale_tril(self) -> Tensor:
@@ -106,7 +106,7 @@ class MultivariateNormal(Distribution):
 
 
 # How a factor is made of each spelling of the covariance.
-_FACTORS: dict[str, Any] = {
+FACTORS: dict[str, Any] = {
     "scale_tril": lambda matrix: matrix,
     "covariance_matrix": cholesky,
     "precision_matrix": _precision_to_scale_tril,
@@ -115,7 +115,7 @@ _FACTORS: dict[str, Any] = {
 
 def _only_given(*matrices: Tensor | None) -> tuple[str, Tensor]:
     """The one matrix that was given, and its name."""
-    given = [(name, matrix) for name, matrix in zip(_FACTORS, matrices) if matrix is not None]
+    given = [(name, matrix) for name, matrix in zip(FACTORS, matrices) if matrix is not None]
     if len(given) != 1:
         raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
     ((name, matrix),) = given

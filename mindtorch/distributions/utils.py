@@ -106,3 +106,33 @@ class ProbsOrLogits:
     @property
     def param_shape(self) -> Any:
         return self._param.size()
+
+
+# -------------------- triangles of matrices --------------------
+
+
+def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
+    """The elements on and below a diagonal, row after row."""
+    size = mat.shape[-1]
+    if diag < -size or diag >= size:
+        raise ValueError(f"diag ({diag}) provided is outside [{-size}, {size - 1}].")
+    return mat[..., _triangle(size, diag, mat)]
+
+
+def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
+    """The matrix that has these elements on and below a diagonal, and zeros elsewhere."""
+    root = ((1 + 2 * diag) ** 2 + 8 * vec.shape[-1] + 4 * abs(diag) * (diag + 1)) ** 0.5
+    size = (root - (1 + 2 * diag)) / 2
+    if round(size) - size > finfo(vec.dtype).eps:
+        raise ValueError(
+            f"The size of last dimension is {vec.shape[-1]} which cannot be expressed as the lower triangular part of "
+            "a square D x D matrix."
+        )
+    matrix = vec.new_zeros((*vec.shape[:-1], round(size), round(size)))
+    matrix[..., _triangle(round(size), diag, vec)] = vec
+    return matrix
+
+
+def _triangle(size: int, diag: int, like: Tensor) -> Tensor:
+    places = ops.arange(size, device=like.device)
+    return places < places.view(-1, 1) + (diag + 1)

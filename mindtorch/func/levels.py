@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindtorch import state
+from mindtorch.autograd.grad_mode import set_inference
 from mindtorch.autograd.graph import disable_saved_tensors_hooks
 from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.node_base import NodeBase
@@ -110,8 +111,10 @@ class Level:
 
 
 def _alias(tensor: Tensor) -> Tensor:
-    """The same tensor outside of the graph, with its tangents."""
+    """The same tensor outside of the graph and of inference mode, with its tangents."""
     alias = ask_op("detach", tensor) if dispatching_arguments((tensor,)) else twin_of(tensor, tensor._array)
+    if alias.is_inference():
+        autograd_meta(alias).inference = False
     for number in range(_thread.dual_level + 1):
         tangent = tangent_of(tensor, number)
         if tangent is not None:
@@ -135,9 +138,15 @@ def reverse_level() -> Iterator[Level]:
 
 @contextmanager
 def running_transform() -> Iterator[int]:
-    """Say that a transform runs in this thread; the number of transforms that do, this one included."""
+    """Say that a transform runs in this thread; the number of transforms that do, this one included.
+
+    Inference mode ends here: what transforms work on is not the program's tensors, and has derivatives in any mode.
+    """
+    inference = _thread.inference
+    set_inference(False)
     _thread.transforms += 1
     try:
         yield _thread.transforms
     finally:
         _thread.transforms -= 1
+        set_inference(inference)

@@ -14,7 +14,7 @@ from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.memory_format import checked_format, memory_format, preserve_format
 from mindtorch.tensor import Tensor, extend_tensor
-from mindtorch.warning import warn
+from mindtorch.warning import warn_once
 
 
 @extend_tensor
@@ -45,7 +45,7 @@ class ScalarMethods:
 
     def __float__(self: Any) -> float:
         if self._edge is not None and self.requires_grad:
-            warn(
+            warn_once(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first.",
                 UserWarning,

@@ -47,11 +47,6 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return ops.hardswish_(input) if inplace else ops.hardswish(input)
 
 
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """input, zero where it is not larger than lambd in size."""
-    return ops.where(input.detach().abs() <= lambd, 0, input)
-
-
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """input moved by lambd towards zero, and no further."""
     if lambd < 0:
@@ -91,21 +86,6 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     return first * second.sigmoid()
 
 
-def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """input, times a learned slope, one or one per channel, where it is negative."""
-    channels = input.shape[1] if input.ndim > 1 else 1
-    if weight.numel() not in (1, channels):
-        raise RuntimeError(
-            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and "
-            f"channel size = {channels}."
-        )
-    if weight.numel() > 1:
-        weight = weight.reshape((-1,) + (1,) * (input.ndim - 2))
-    elif not input.ndim:
-        weight = weight.reshape(())
-    return ops.where(input.detach() > 0, input, weight * input)
-
-
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample of the relaxed categorical distribution; `hard`: one-hot, with the gradient of the relaxed one."""
     noise = -ops.empty_like(logits).exponential_().log()
@@ -123,9 +103,9 @@ def rrelu(
     return (ops.rrelu_ if inplace else ops.rrelu)(input, lower, upper, training)
 
 
-def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """`elu` in place."""
-    return elu(input, alpha, True)
+elu_ = ops.elu_
+threshold_ = ops.threshold_
+rrelu_ = ops.rrelu_
 
 
 def selu_(input: Tensor) -> Tensor:
@@ -136,13 +116,3 @@ def selu_(input: Tensor) -> Tensor:
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`celu` in place."""
     return celu(input, alpha, True)
-
-
-def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
-    """`threshold` in place."""
-    return ops.threshold_(input, threshold, value)
-
-
-def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
-    """`rrelu` in place."""
-    return rrelu(input, lower, upper, training, True)

@@ -6,6 +6,8 @@ import math
 import warnings
 from typing import Any, NamedTuple
 
+from mindtorch.backends.attention_choice import SDPBackend as SDPBackend
+from mindtorch.backends.attention_choice import sdpa_kernel as sdpa_kernel
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import dtype as Dtype

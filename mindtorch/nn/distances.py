@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.autocast import with_autocast
 from mindtorch.iterator.shapes import broadcast_shapes
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
+from mindtorch.promotion import promote_types
 from mindtorch.tensor import Tensor
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dimension."""
+    dtype = promote_types(x1.dtype, x2.dtype)
+    if not dtype.is_floating_point:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {dtype.storage_name}")
     shape = broadcast_shapes(x1.shape, x2.shape)
     x1, x2 = x1.expand(shape), x2.expand(shape)
     lengths = (x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
@@ -28,17 +33,20 @@ def _reduced(losses: Tensor, reduction: str, size_average: Any = None, reduce: A
     return reduced(losses, number)
 
 
+@with_autocast("fp32")
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """The halved squared difference up to delta, and a straight line above it."""
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    distance = (input - target).abs()
-    losses = ops.where(distance.detach() < delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
-    return _reduced(losses if weight is None else losses * weight, reduction)
+    if weight is None:
+        return ops.smooth_l1_loss(input, target, reduction_number(reduction), delta) * delta
+    losses = ops.smooth_l1_loss(input, target, reduction_number("none"), delta) * delta
+    return _reduced(losses * weight, reduction)
 
 
+@with_autocast("fp32")
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -52,6 +60,7 @@ def margin_ranking_loss(
     return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction, size_average, reduce)
 
 
+@with_autocast("fp32")
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -69,6 +78,7 @@ def cosine_embedding_loss(
     return _reduced(ops.where(target == 1, 1 - cosine, apart), reduction, size_average, reduce)
 
 
+@with_autocast("fp32")
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,

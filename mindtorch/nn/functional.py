@@ -17,12 +17,10 @@ from mindtorch.nn.activations import elu as elu
 from mindtorch.nn.activations import elu_ as elu_
 from mindtorch.nn.activations import glu as glu
 from mindtorch.nn.activations import gumbel_softmax as gumbel_softmax
-from mindtorch.nn.activations import hardshrink as hardshrink
 from mindtorch.nn.activations import hardsigmoid as hardsigmoid
 from mindtorch.nn.activations import hardswish as hardswish
 from mindtorch.nn.activations import logsigmoid as logsigmoid
 from mindtorch.nn.activations import mish as mish
-from mindtorch.nn.activations import prelu as prelu
 from mindtorch.nn.activations import rrelu as rrelu
 from mindtorch.nn.activations import rrelu_ as rrelu_
 from mindtorch.nn.activations import selu as selu
@@ -46,6 +44,10 @@ from mindtorch.nn.dropouts import dropout1d as dropout1d
 from mindtorch.nn.dropouts import dropout2d as dropout2d
 from mindtorch.nn.dropouts import dropout3d as dropout3d
 from mindtorch.nn.dropouts import feature_alpha_dropout as feature_alpha_dropout
+from mindtorch.nn.fractional_pooling import fractional_max_pool2d as fractional_max_pool2d
+from mindtorch.nn.fractional_pooling import fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices
+from mindtorch.nn.fractional_pooling import fractional_max_pool3d as fractional_max_pool3d
+from mindtorch.nn.fractional_pooling import fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices
 from mindtorch.nn.grids import affine_grid as affine_grid
 from mindtorch.nn.grids import grid_sample as grid_sample
 from mindtorch.nn.margins import gaussian_nll_loss as gaussian_nll_loss
@@ -129,7 +131,10 @@ def embedding(
 
 sigmoid = ops.sigmoid
 tanh = ops.tanh
+conv_tbc = ops.conv_tbc
 gelu = ops.gelu
+hardshrink = ops.hardshrink
+prelu = ops.prelu
 softplus = ops.softplus
 
 
@@ -140,11 +145,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 relu_ = ops.relu_
 leaky_relu_ = ops.leaky_relu_
-
-
-def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """`hardtanh` in place."""
-    return hardtanh(input, min_val, max_val, True)
+hardtanh_ = ops.hardtanh_
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.autocast import with_autocast
 from mindtorch.nn.activations import logsigmoid
 from mindtorch.nn.distances import pairwise_distance
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
@@ -27,6 +28,7 @@ def hinge_embedding_loss(
     return ops.hinge_embedding_loss(input, target, margin, number)
 
 
+@with_autocast("fp32")
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -56,6 +58,7 @@ def multilabel_soft_margin_loss(
     return reduced(losses, reduction_number(reduction))
 
 
+@with_autocast("fp32")
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -81,6 +84,7 @@ def multi_margin_loss(
     return reduced(losses.squeeze(0) if input.ndim < 2 else losses, number)
 
 
+@with_autocast("fp32")
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,

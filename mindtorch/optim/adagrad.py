@@ -46,9 +46,12 @@ class Adagrad(ElementwiseOptimizer):
         }
         super().__init__(params, defaults)
         for parameter in self._all_parameters():
+            first = initial_accumulator_value
+            if parameter.is_complex():
+                first = complex(first, first)
             self.state[parameter] = {
                 "step": ops.zeros((), dtype=float32),
-                "sum": ops.full_like(parameter, initial_accumulator_value),
+                "sum": ops.full_like(parameter, first),
             }
 
     def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:

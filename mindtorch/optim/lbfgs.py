@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.dispatch import ops
 from mindtorch.optim.line_search import strong_wolfe
-from mindtorch.optim.optimizer import Group, Optimizer, check_non_negative
+from mindtorch.optim.optimizer import Group, Optimizer, as_parts, check_non_negative
 from mindtorch.tensor import Tensor
 
 State = dict[str, Any]
@@ -116,14 +116,15 @@ class LBFGS(Optimizer):
         for parameter in self._params:
             grad = parameter.grad
             if grad is None:
-                parts.append(ops.zeros_like(parameter).reshape(-1))
-            else:
-                parts.append((grad.to_dense() if grad.is_sparse else grad).reshape(-1))
+                grad = ops.zeros_like(parameter)
+            elif grad.is_sparse:
+                grad = grad.to_dense()
+            parts.append(as_parts(grad).reshape(-1))
         return ops.cat(parts, 0)
 
     def _add(self, direction: Tensor, size: Any) -> None:
         offset = 0
-        for parameter in self._params:
+        for parameter in map(as_parts, self._params):
             part = direction[offset : offset + parameter.numel()]
             parameter.add_(part.view_as(parameter), alpha=float(size))
             offset += parameter.numel()

@@ -12,6 +12,7 @@ from typing import Any
 from mindtorch import errors
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.autograd.hooks import RemovableHandle
+from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
@@ -303,7 +304,22 @@ class ElementwiseOptimizer(Optimizer):
     def _update(self, parameter: Tensor, grad: Tensor, group: Group) -> None:
         if group.get("maximize"):
             grad = -grad
-        self.update(parameter, grad, self.state[parameter], group)
+        update = self._update_complex if parameter.is_complex() else self.update
+        update(parameter, grad, self.state[parameter], group)
+
+    def _update_complex(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        """Change a complex parameter as if its real and imaginary parts were two; its state is complex as well."""
+        parts = {name: as_parts(value) if isinstance(value, Tensor) else value for name, value in state.items()}
+        shown = as_parts(parameter)
+        self.update(shown, as_parts(grad), parts, group)
+        for name, value in parts.items():
+            is_like_it = isinstance(value, Tensor) and value.shape == shown.shape
+            state[name] = ops.view_as_complex(value) if is_like_it else value
+
+
+def as_parts(tensor: Tensor) -> Tensor:
+    """A complex tensor as its real and imaginary parts, any other as it is."""
+    return ops.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
 def decayed(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:

@@ -3,7 +3,18 @@
 from typing import Any
 
 from mindtorch.dispatch import ops
+from mindtorch.sparse.legacy import BFloat16Tensor as BFloat16Tensor
+from mindtorch.sparse.legacy import ByteTensor as ByteTensor
+from mindtorch.sparse.legacy import CharTensor as CharTensor
+from mindtorch.sparse.legacy import DoubleTensor as DoubleTensor
+from mindtorch.sparse.legacy import FloatTensor as FloatTensor
+from mindtorch.sparse.legacy import HalfTensor as HalfTensor
+from mindtorch.sparse.legacy import IntTensor as IntTensor
+from mindtorch.sparse.legacy import LongTensor as LongTensor
+from mindtorch.sparse.legacy import ShortTensor as ShortTensor
 from mindtorch.tensor import Tensor
+
+spmm = dsmm = ops.mm  # their old names at the top of the library
 
 
 def mm(sparse: Tensor, dense: Tensor) -> Tensor:

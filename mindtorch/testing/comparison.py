@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.creation import as_tensor
 from mindtorch.dtype import bfloat16, complex64, complex128, dtype, float16, float32, float64
+from mindtorch.quiet import quiet
 from mindtorch.tensor import Tensor
 
 # Relative and absolute tolerance. Dtypes that are not here have to be equal.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
+from mindtorch.amp.autocast_mode import autocast_as_it_is
 from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import running
 from mindtorch.autograd.function import Function
@@ -121,10 +122,10 @@ def checkpoint(
 def _repetition(function: Callable, kwargs: dict, preserve_rng_state: bool, context: Any) -> Callable:
     """A function of the positional arguments that makes the call again, as it is made now."""
     rng_state = get_rng_state() if preserve_rng_state else None
-    device = get_default_device()
+    device, precision = get_default_device(), autocast_as_it_is()
 
     def run_again(*args: Any) -> None:
-        with fork_rng(enabled=preserve_rng_state), context, device:
+        with fork_rng(enabled=preserve_rng_state), precision, context, device:
             if rng_state is not None:
                 set_rng_state(rng_state)
             function(*args, **kwargs)
@@ -233,9 +234,10 @@ class CheckpointFunction(Function):
 def _recorded(function: Callable, preserve_rng_state: bool) -> Callable:
     """A function of a tuple of arguments that makes the call that is made now without a graph, with one."""
     rng_state = get_rng_state() if preserve_rng_state else None
+    precision = autocast_as_it_is()
 
     def run_again(args: tuple) -> Any:
-        with fork_rng(enabled=preserve_rng_state), enable_grad():
+        with fork_rng(enabled=preserve_rng_state), precision, enable_grad():
             if rng_state is not None:
                 set_rng_state(rng_state)
             return function(*args)

@@ -6,7 +6,8 @@ dtypes, shapes, strides, `requires_grad`, names of nodes, texts.
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ import torch
 
 import mindtorch
 
+# Warnings about parts of torch, and of where in its sources a kernel is that another one takes the place of.
+_TORCHS_OWN = (".*torch.jit.*", "Warning only once for all operators")
 # torch adds where in its sources a warning came from.
 _ORIGIN = re.compile(r" \(Triggered internally at .*\)$", re.DOTALL)
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -52,11 +55,22 @@ def _visible(value: Any, T: Any) -> Any:
     return _ADDRESS.sub("@", value if isinstance(value, str) else repr(value))
 
 
+@contextmanager
+def every_warning(T: Any) -> Iterator[None]:
+    """Also those that come once in a program: otherwise the tests that ran before would decide what is seen."""
+    T.set_warn_always(True)
+    try:
+        yield
+    finally:
+        T.set_warn_always(False)
+
+
 def outcome(program: Callable, T: Any) -> tuple:
     """What a program returns or raises, and its warnings."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, every_warning(T):
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", message=".*torch.jit.*")
+        for text in _TORCHS_OWN:
+            warnings.filterwarnings("ignore", message=text)
         try:
             result = _visible(program(T), T)
         except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError, AttributeError) as error:

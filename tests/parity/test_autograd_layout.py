@@ -3,8 +3,10 @@
 import warnings
 
 import pytest
+import torch
 
-from tests.parity.programs import assert_same, programs, sample
+import mindtorch
+from tests.parity.programs import assert_same, outcome, programs, sample
 
 program, test_program = programs()
 
@@ -72,7 +74,8 @@ def test_gradient_through_a_view(name, incoming):
         (x * 2).backward(gradient(T, x, incoming))
         return first, x.grad, first is x.grad
 
-    assert_same(run)
+    own, expected = (outcome(run, T)[0] for T in (mindtorch, torch))  # torch warns of a stride of 0 in a size of 1
+    assert own == expected
 
 
 @pytest.mark.parametrize("incoming", GRADIENTS)

@@ -58,6 +58,7 @@ LOADERS = {
         squares(T), batch_sampler=D.BatchSampler(D.RandomSampler(range(10)), 3, False)
     ),
     "two workers": lambda T, D: D.DataLoader(squares(T), batch_size=3, shuffle=True, num_workers=2),
+    "workers that stay": lambda T, D: D.DataLoader(squares(T), 3, True, num_workers=2, persistent_workers=True),
     "random numbers of workers": lambda T, D: D.DataLoader(noisy(T), batch_size=2, num_workers=2),
     "random numbers without batches": lambda T, D: D.DataLoader(noisy(T), batch_size=None, num_workers=2),
     "a stream": lambda T, D: D.DataLoader(stream(T), batch_size=2),
@@ -136,3 +137,8 @@ ERRORS = {
 @pytest.mark.parametrize("name", ERRORS)
 def test_error(name):
     assert_same(lambda T: ERRORS[name](T, T.utils.data))
+
+
+@program
+def collate_is_where_it_is_in_torch(T):
+    return T.utils.data._utils.collate.default_collate([(1, T.ones(1)), (2, T.zeros(1))])

@@ -55,6 +55,22 @@ MAKERS = {
     "MultivariateNormal": lambda D, T, p: D.MultivariateNormal(p, p.diag() + 0.1),
     "MultivariateNormal of a factor": lambda D, T, p: D.MultivariateNormal(T.zeros(2, 3), scale_tril=p.diag().tril()),
     "MultivariateNormal of precisions": lambda D, T, p: D.MultivariateNormal(T.zeros(3), precision_matrix=p.diag()),
+    "LowRankMultivariateNormal": lambda D, T, p: D.LowRankMultivariateNormal(p, p.view(3, 1).expand(3, 2).tril(), p),
+    "LowRankMultivariateNormal of a batch": lambda D, T, p: D.LowRankMultivariateNormal(
+        T.zeros(2, 3), p.view(3, 1), p + T.ones(2, 1)
+    ),
+    "VonMises": lambda D, T, p: D.VonMises(p, 3 * p),
+    "VonMises of numbers": lambda D, T, p: D.VonMises(0.5, 1e-6),
+    "ContinuousBernoulli": lambda D, T, p: D.ContinuousBernoulli(p.double() / 2),
+    "ContinuousBernoulli of logits": lambda D, T, p: D.ContinuousBernoulli(logits=p - 0.3),
+    "ContinuousBernoulli of a number": lambda D, T, p: D.ContinuousBernoulli(0.5, lims=(0.4, 0.6)),
+    "GeneralizedPareto": lambda D, T, p: D.GeneralizedPareto(p, 2 * p, p - 0.9),
+    "GeneralizedPareto of numbers": lambda D, T, p: D.GeneralizedPareto(-2.0, 1.0, -0.5),
+    "LKJCholesky": lambda D, T, p: D.LKJCholesky(3, p),
+    "LKJCholesky of a number": lambda D, T, p: D.LKJCholesky(2, 0.5),
+    "Wishart": lambda D, T, p: D.Wishart(4.5, p.diag() + 0.1),
+    "Wishart of a batch": lambda D, T, p: D.Wishart(2 + p.double(), scale_tril=p.double().diag().tril()),
+    "Wishart of precisions": lambda D, T, p: D.Wishart(T.tensor([5.0, 8.0]), precision_matrix=p.diag()),
     "LogisticNormal": lambda D, T, p: D.LogisticNormal(p.double(), p.double()),
     "RelaxedBernoulli": lambda D, T, p: D.RelaxedBernoulli(T.tensor(0.7), p / 3),
     "RelaxedOneHotCategorical": lambda D, T, p: D.RelaxedOneHotCategorical(T.tensor(0.7), logits=p),
@@ -145,7 +161,7 @@ def test_divergence_of_one_kind(name):
 
 KINDS = (
     "Normal", "Laplace", "Gumbel", "Uniform", "Exponential", "Gamma", "Beta", "Pareto", "Bernoulli", "Binomial",
-    "Poisson",
+    "Poisson", "ContinuousBernoulli", "MultivariateNormal", "LowRankMultivariateNormal",
 )  # fmt: skip
 
 
@@ -288,6 +304,28 @@ MISTAKES = {
     "no transform to": lambda D, T: D.transform_to(D.constraints.boolean),
     "no cache": lambda D, T: D.ExpTransform(cache_size=2),
     "unchecked": lambda D, T: D.Normal(0.0, -1.0, validate_args=False).log_prob(T.tensor(1.0)),
+    "a correlation of one": lambda D, T: D.LKJCholesky(1),
+    "too few degrees of freedom": lambda D, T: D.Wishart(1.0, T.eye(2)),
+    "few degrees of freedom": lambda D, T: D.Wishart(T.tensor(1.5), T.eye(2)).df,
+    "two covariances": lambda D, T: D.Wishart(3.0, T.eye(2), T.eye(2)),
+    "a flat Wishart": lambda D, T: D.Wishart(3.0, T.ones(2)),
+    "a scalar location of low rank": lambda D, T: D.LowRankMultivariateNormal(T.tensor(1.0), T.ones(2, 1), T.ones(2)),
+    "a flat factor of low rank": lambda D, T: D.LowRankMultivariateNormal(T.zeros(2), T.ones(2), T.ones(2)),
+    "a factor of another size": lambda D, T: D.LowRankMultivariateNormal(T.zeros(2), T.ones(3, 1), T.ones(2)),
+    "a diagonal of another size": lambda D, T: D.LowRankMultivariateNormal(T.zeros(2), T.ones(2, 1), T.ones(3)),
+    "batches that do not fit": lambda D, T: D.LowRankMultivariateNormal(T.zeros(3, 2), T.ones(2, 2, 1), T.ones(2)),
+    "a divergence of other sizes": lambda D, T: D.kl_divergence(
+        D.LowRankMultivariateNormal(T.zeros(2), T.ones(2, 1), T.ones(2)),
+        D.LowRankMultivariateNormal(T.zeros(3), T.ones(3, 1), T.ones(3)),
+    ),
+    "a divergence of another size": lambda D, T: D.kl_divergence(
+        D.LowRankMultivariateNormal(T.zeros(2), T.ones(2, 1), T.ones(2)), D.MultivariateNormal(T.zeros(3), T.eye(3))
+    ),
+    "a probability above one, checked": lambda D, T: D.ContinuousBernoulli(T.tensor(1.5), validate_args=True),
+    "a probability above one, clamped": lambda D, T: D.ContinuousBernoulli(T.tensor(1.5)).probs,
+    "float64 of a generalized Pareto": lambda D, T: D.GeneralizedPareto(T.zeros(2).double(), 1.0, 0.0).log_prob(
+        T.ones(2).double()
+    ),
     "sample_n": lambda D, T: D.Normal(0.0, 1.0).sample_n(3).shape,
 }
 
@@ -315,6 +353,22 @@ def a_class_of_ones_own(T):
     T.manual_seed(0)
     shifted = Shifted(2.0)
     return [shifted.sample((3,)), shifted.batch_shape, outcome(lambda T: shifted.mean, T)[0]]
+
+
+@program
+def triangles_of_matrices(T):
+    utils = T.distributions.utils
+    matrices = T.arange(18.0).view(2, 3, 3)
+    vectors = {diag: utils.tril_matrix_to_vec(matrices, diag) for diag in (-3, -1, 0, 1, 2)}
+    back = [utils.vec_to_tril_matrix(vectors[diag], diag) for diag in (-1, 0, 1, 2)]
+    wrong = [tried(utils.tril_matrix_to_vec, matrices, 3), tried(utils.vec_to_tril_matrix, T.zeros(5))]
+    return [vectors, back, wrong]
+
+
+@program
+def a_generalized_pareto_has_logarithms(T):
+    values, d = T.tensor([2.0, 3.5]), T.distributions.GeneralizedPareto(1.0, 2.0, T.tensor([0.5, 0.0]))
+    return [d.log_survival_function(values), d.log_cdf(values)]
 
 
 @program

@@ -33,6 +33,19 @@ def test_grid_sample(mode, padding, align_corners, seed):
     assert_same(sampled)
 
 
+@pytest.mark.parametrize("align_corners", [True, False])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_grid_sample_at_the_edges(padding, align_corners):
+    def sampled(T):
+        x = T.linspace(-1, 2, 16).exp().view(1, 1, 4, 4)
+        places = [[1.0, -1.0], [-1.0, 0.5], [0.5, 1.0], [-0.25, -0.75], [0.75, 0.75], [0.0, 0.75]]
+        grid = T.tensor(places).view(1, 2, 3, 2).requires_grad_()
+        result = T.nn.functional.grid_sample(x, grid, "bilinear", padding, align_corners)
+        return result, T.autograd.grad(weighted(T, result), grid)
+
+    assert_same(sampled)
+
+
 @pytest.mark.parametrize("size", [(2, 3, 4, 5), (2, 1, 1, 3), (2, 3, 2, 3, 2)])
 @pytest.mark.parametrize("align_corners", [True, False])
 def test_affine_grid(size, align_corners):

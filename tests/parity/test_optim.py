@@ -119,6 +119,33 @@ def test_muon(options):
         np.testing.assert_allclose(own, other, atol=5e-3)
 
 
+COMPLEX = [name for name in OPTIMIZERS if name.split()[0] != "Adafactor"] + ["LBFGS"]
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_parameters(name):
+    def train(library):
+        parameter = library.tensor([1 + 2j, -0.5j, 0.3], requires_grad=True)
+        optimizer = getattr(library.optim, name.split()[0])([parameter], **OPTIMIZERS.get(name, {"lr": 0.05}))
+
+        def loss_of():
+            optimizer.zero_grad()
+            loss = (parameter * parameter - (1 + 1j)).abs().square().sum()
+            loss.backward()
+            return loss
+
+        losses = [optimizer.step(loss_of).item() for _ in range(4)]
+        state = {key: value for key, value in optimizer.state[parameter].items() if isinstance(value, library.Tensor)}
+        return losses, {key: (str(value.dtype), value.tolist()) for key, value in state.items()}
+
+    (ours, state), (theirs, reference) = map(train, LIBRARIES)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4)
+    assert state.keys() == reference.keys()
+    for key, (dtype, values) in state.items():
+        assert dtype == reference[key][0]
+        np.testing.assert_allclose(values, reference[key][1], rtol=1e-3, atol=1e-5)
+
+
 def test_sparse_adam():
     def use(library):
         library.manual_seed(0)

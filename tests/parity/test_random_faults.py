@@ -221,6 +221,72 @@ KINDS = {
             for dtype in ("float16", "bfloat16", "float32")
         ],
     ],
+    "products of everything with everything": [
+        *[
+            f"x = T.ones(2, 3, requires_grad=True); "
+            f"T.tensordot(x, T.ones({shape}), {dims}).grad_fn.next_functions[0][0].name()"
+            for shape, dims in (("2, 3", "2"), ("3, 2", "([0, 1], [1, 0])"), ("3, 2", "1"), ("2, 3, 1", "2"))
+        ],
+        "T.tensordot(T.zeros(0, dtype=T.bool), T.zeros(0, dtype=T.bool), 1)",
+        "T.tensordot(T.ones(2, 3, dtype=T.bool), T.ones(3, 2, dtype=T.bool), ([0, 1], [1, 0]))",
+    ],
+    "determinants": [
+        *[
+            f"x = T.tensor({matrix}, requires_grad=True); g = T.autograd.grad(T.linalg.det(x).sum(), x, "
+            "create_graph=True)[0]; g.sum().backward(); x.grad"
+            for matrix in ("[[1., 2], [2, 4]]", "[[1., 2], [3, 4]]")
+        ],
+        "x = T.tensor([[2.]], requires_grad=True); "
+        "T.autograd.grad(T.linalg.det(x), x, create_graph=True)[0].requires_grad",
+    ],
+    "strides of gradients": [
+        *[
+            f"x = make((2, 3, 4), 'float64', 'transposed', 9, True); T.autograd.grad({result}.sum(), x)"
+            for result in (
+                "x.norm()",
+                "x.norm(2, 0)",
+                "x.norm(3)",
+                "x.norm(0.5, 1)",
+                "x.norm(T.inf, 2)",
+                "x.cumprod(1)",
+            )
+        ],
+        "x = T.zeros(1, 3, requires_grad=True); "
+        "T.autograd.grad(x.prod(0).sum(), x, create_graph=True)[0].requires_grad",
+    ],
+    "transforms in inference mode": [
+        f"with T.inference_mode(): r = {call}\nr"
+        for call in (
+            "T.func.grad(lambda a: a.sin().sum())(T.ones(2))",
+            "T.func.jvp(lambda a: a.sin(), (T.ones(2),), (T.ones(2),))",
+            "T.func.jacrev(lambda a: a.sin())(T.ones(2))",
+            "T.func.hessian(lambda a: a.sin().sum())(T.ones(2))",
+        )
+    ],
+    "numbers too large for 16 bits": [
+        f"x = T.full((4, 4), 3000., dtype=T.{dtype}); {call}"
+        for dtype in ("float16", "bfloat16")
+        for call in (
+            "x @ x",
+            "x.mv(x[0])",
+            "x[0].dot(x[0])",
+            "T.addmm(x, x, x)",
+            "T.bmm(x[None], x[None])",
+            "x.rsqrt() ** 3",
+        )
+    ],
+    "which text": [
+        *[f"T.roll({shape}, 1, 5)" for shape in ("T.tensor(1.)", "T.ones(3)", "T.ones(2, 0)")],
+        "T.fft.fft(T.tensor(1.), dim=5)",
+        "T.ones(2, 2).clamp(T.ones(2, dtype=T.complex64), T.ones(3))",
+        "T.ones(2, 2).clamp(T.ones(2, dtype=T.complex64), T.ones(2))",
+        "T.nn.functional.cosine_similarity(T.ones(3) + 1j, T.ones(3))",
+    ],
+    "powers of nothing": [
+        f"x = T.tensor([0., 0, 1], requires_grad=True); e = T.tensor([0., 1, 0], requires_grad=True); "
+        f"(x ** e).backward(T.full((3,), {grad})); (x.grad, e.grad)"
+        for grad in ("T.nan", "T.inf", "1.")
+    ],
     "how often, how many": [
         *[
             f"T.repeat_interleave({arguments}, output_size={size})"

@@ -212,6 +212,6 @@ def test_short_time_refusals(expression):
 
 
 @program
-def an_unsaid_window_is_warned_of_once(T):
+def an_unsaid_window_is_warned_of(T):
     x = numbers(T, 0, 20)
     return [T.stft(x, 4, return_complex=True).shape for _ in range(2)]

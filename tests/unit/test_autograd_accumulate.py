@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch.autograd import accumulate_grad
 from mindtorch.autograd.accumulate_grad import clone_obey_contract, is_stealable, obeys_layout_contract
 from mindtorch.tensor import wrap
 
@@ -115,7 +114,7 @@ class TestLaterGradients:
         assert x.grad is first and first._version == version + 1 and first.tolist() == [5, 5, 5]
 
     def test_the_layout_of_the_stored_one_stays(self, monkeypatch):
-        monkeypatch.setattr(accumulate_grad, "_has_warned", False)
+        monkeypatch.setattr("mindtorch.warning._given", set())
         x = leaf(np.ones((2, 3)))
         x.grad = torch.ones(3, 2).t()
         with torch.autograd.enforce_grad_layout_policy(False):
@@ -156,7 +155,8 @@ class TestLaterGradients:
         assert x.grad is None
 
 
-def test_create_graph_warns_of_the_cycle():
+def test_create_graph_warns_of_the_cycle(monkeypatch):
+    monkeypatch.setattr("mindtorch.warning._given", set())
     x = leaf(np.ones(3))
     with pytest.warns(UserWarning, match="will create a reference cycle between the parameter and its gradient"):
         (x * x).sum().backward(create_graph=True)

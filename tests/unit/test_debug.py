@@ -9,6 +9,7 @@ import pytest
 
 import mindtorch as torch
 from mindtorch import state
+from mindtorch.backends.cpu import pointwise
 from mindtorch.dispatch import debug
 from mindtorch.dispatch.registry import kernel_table, register_kernel
 
@@ -62,6 +63,74 @@ def test_a_faulty_kernel(checking, plant, op, kernel, call, message):
     with pytest.raises(debug.KernelError, match=message) as caught:
         eval(call, {"x": torch.ones(2, 3), "y": torch.ones(2, 3)})
     assert f"(schema: aten::{op}(" in str(caught.value)
+
+
+def doubles(input, out=None):
+    return np.exp(input, dtype=np.float64)
+
+
+def flat(input, other, out=None):
+    return np.multiply(input, other).reshape(-1)
+
+
+def one_dimension_less(input, dim, keepdim, out=None):
+    return np.max(input, axis=dim), np.argmax(input, axis=dim, keepdims=keepdim)
+
+
+def reversed_view(input, dim, index):
+    return input[index : index + 1]
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel", "call", "found", "wanted"),
+    [
+        ("exp", doubles, "x.exp()", "(2, 3) torch.float64", "(2, 3) torch.float32"),
+        ("mul.Tensor", flat, "x * x", "(6,) torch.float32", "(2, 3) torch.float32"),
+        ("mul.Tensor", flat, "x * 2", "(6,) torch.float32", "(2, 3) torch.float32"),
+        ("mul.Tensor", flat, "x.int() * 2.5", "(6,) torch.float64", "(2, 3) torch.float32"),
+        ("max.dim", one_dimension_less, "x.max(0, True)", "(3,) torch.float32", "(1, 3) torch.float32"),
+        ("select.int", reversed_view, "x[0]", "(1, 3) torch.float32", "(3,) torch.float32"),
+    ],
+)
+def test_a_kernel_that_does_not_follow_its_rules(checking, plant, op, kernel, call, found, wanted):
+    plant(op, kernel)
+    with pytest.raises(debug.KernelError) as caught:
+        eval(call, {"x": torch.ones(2, 3)})
+    name = f"tests.unit.test_debug.{kernel.__name__}"
+    text = f"aten::{op} has a kernel, {name}, that returned {found} where ops.yaml gives {wanted} (schema: aten::{op}("
+    assert str(caught.value).startswith(text)
+
+
+def test_the_kernel_is_named_as_the_entry_names_it(checking, plant, monkeypatch):
+    """Kernels that a factory makes all have the factory's name."""
+    monkeypatch.setattr(pointwise, "made_by_a_factory", doubles, raising=False)
+    plant("exp", doubles)
+    with pytest.raises(
+        debug.KernelError, match=r"a kernel, mindtorch\.backends\.cpu\.pointwise\.made_by_a_factory, that"
+    ):
+        torch.ones(2).exp()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "x.nonzero()", "x[x > 0]", "x.sum().item()", "x.to(torch.float64)", "x.to('meta')", "torch.zeros_like(x)",
+        "torch.cat([x, x])", "torch.add(x, x, out=torch.empty(2, 3))", "x.add_(1)", "torch.dropout(x, 0.5, True)",
+        "x.to_sparse()", "torch.where(x > 0, x, 0)", "x.unbind()", "torch.tensor(1.0) + x", "x.unique()",
+    ],
+)  # fmt: skip
+def test_right_kernels_pass(checking, call):
+    eval(call, {"x": torch.ones(2, 3), "torch": torch})
+
+
+def test_asking_the_rules_draws_no_random_numbers(checking):
+    def numbers():
+        torch.manual_seed(0)
+        return [torch.ones(3).bernoulli().tolist(), torch.rand(3).tolist(), torch.ones(3).uniform_().tolist()]
+
+    checked = numbers()
+    debug.ON = False
+    assert checked == numbers()
 
 
 def test_the_rules_one_by_one():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mindtorch import geometry, iterator
 from mindtorch.backends.cpu import pointwise
 from mindtorch.backends.cpu.constants import CONSTANTS
-from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.quiet import quiet
 
 FLOAT = np.dtype(np.float32)
 

@@ -11,7 +11,6 @@ import pytest
 import mindtorch as torch
 from mindtorch.mapping import mapping_of, shared_root
 from mindtorch.methods.memory import is_alias_of
-from mindtorch.typed_storage import warn_removal
 
 # Those without which nothing can be sent; Windows has only one of them.
 METHODS = [name for name in ("fork", "spawn", "forkserver") if name in multiprocessing.get_all_start_methods()]
@@ -112,8 +111,8 @@ class TestIdentity:
         assert not is_alias_of(x, x.clone()) and not is_alias_of(torch.zeros(0), torch.zeros(0))
         assert is_alias_of(x.to("meta"), x) is False
 
-    def test_a_typed_storage_warns_once(self):
-        warn_removal.cache_clear()
+    def test_a_typed_storage_warns_once(self, monkeypatch):
+        monkeypatch.setattr("mindtorch.warning._given", set())
         with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
             torch.zeros(2).storage()
         assert torch.zeros(2).storage().tolist() == [0, 0]

@@ -12,7 +12,7 @@ import pytest
 import mindtorch as torch
 from mindtorch import nn, state
 from mindtorch.nn import functional as F
-from mindtorch.typed_storage import warn_removal
+from mindtorch.warning import warn_once
 
 LIBRARY = Path(torch.__file__).parent
 
@@ -65,11 +65,6 @@ def old_scheduler():
 
 
 # Each gives the call that warns.
-def typed_storage():
-    warn_removal.cache_clear()  # it warns once in a program
-    return lambda: torch.ones(2).storage()
-
-
 WARNINGS = {
     "backward hook without gradient of inputs": lambda: with_full_backward_hook(torch.ones(1, 2)).backward,
     "backward hook of several nodes": lambda: with_backward_hook(leaf(1, 2)),
@@ -92,7 +87,7 @@ WARNINGS = {
     "scheduler before optimizer": old_scheduler,
     "checkpoint": lambda: lambda: torch.utils.checkpoint.checkpoint(torch.sin, leaf(2)),
     "variable": lambda: lambda: torch.autograd.Variable(torch.ones(2), volatile=True),
-    "typed storage": typed_storage,
+    "typed storage": lambda: lambda: torch.ones(2).storage(),
     "upsample": lambda: lambda: F.upsample(torch.ones(1, 1, 2), scale_factor=2),
     "uneven range": lambda: lambda: torch.range(0, 3),
     "call in an old form": lambda: lambda: torch.add(torch.ones(2), 2, torch.ones(2)),
@@ -102,15 +97,30 @@ WARNINGS = {
 @pytest.mark.parametrize("name", WARNINGS)
 def test_line_of_warning(name):
     call = WARNINGS[name]()
+    torch.set_warn_always(True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         here = inspect.currentframe().f_lineno + 1
         call()
         state.set_anomaly(False)  # which one of the calls has switched on
+    torch.set_warn_always(False)
     assert caught, "there was no warning"
     first = caught[0]
     assert first.filename == __file__, f"{first.filename}:{first.lineno}"
     assert first.lineno == here or "lambda" in Path(__file__).read_text().splitlines()[first.lineno - 1]
+
+
+def test_some_warnings_come_once():
+    def count(always):
+        torch.set_warn_always(always)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for kind in ("a test", "a test", "another"):
+                warn_once(f"of {kind}", kind=f"{kind}, {always}")
+        torch.set_warn_always(False)
+        return len(caught), torch.is_warn_always_enabled()
+
+    assert count(always=False) == (2, False) and count(always=True) == (3, False)
 
 
 def test_frames_of_context_managers_are_left_out():

@@ -6,7 +6,9 @@ from mindtorch.errors import missing_kernel
 
 
 def empty(size, dtype, layout, device, pin_memory, memory_format, out=None):
-    """empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     raise missing_kernel(
         "empty.memory_format",
         "NPU",
@@ -16,7 +18,9 @@ def empty(size, dtype, layout, device, pin_memory, memory_format, out=None):
 
 
 def empty_strided(size, stride, dtype, layout, device, pin_memory):
-    """empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     raise missing_kernel(
         "empty_strided",
         "NPU",
@@ -26,21 +30,27 @@ def empty_strided(size, stride, dtype, layout, device, pin_memory):
 
 
 def zeros(size, dtype, layout, device, pin_memory, out=None):
-    """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None) -> Tensor
+    """
     raise missing_kernel(
         "zeros", "NPU", "zeros(size, dtype, layout, device, pin_memory, out=None)", "mindtorch/backends/npu/factory.py"
     )
 
 
 def ones(size, dtype, layout, device, pin_memory, out=None):
-    """ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None) -> Tensor
+    """
     raise missing_kernel(
         "ones", "NPU", "ones(size, dtype, layout, device, pin_memory, out=None)", "mindtorch/backends/npu/factory.py"
     )
 
 
 def full(size, fill_value, dtype, layout, device, pin_memory, out=None):
-    """full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None) -> Tensor
+    """
     raise missing_kernel(
         "full",
         "NPU",
@@ -50,7 +60,8 @@ def full(size, fill_value, dtype, layout, device, pin_memory, out=None):
 
 
 def arange(start, end, step, dtype, layout, device, pin_memory, out=None):
-    """arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor
 
     ACLNN: aclnnArange(start, end, step, out)
     """
@@ -63,7 +74,8 @@ def arange(start, end, step, dtype, layout, device, pin_memory, out=None):
 
 
 def linspace(start, end, steps, dtype, layout, device, pin_memory, out=None):
-    """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor
 
     ACLNN: aclnnLinspace(start, end, steps, out)
     """
@@ -76,7 +88,8 @@ def linspace(start, end, steps, dtype, layout, device, pin_memory, out=None):
 
 
 def eye(n, dtype, layout, device, pin_memory, out=None):
-    """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor
 
     ACLNN: aclnnEye(n, m, out)
     """
@@ -86,7 +99,8 @@ def eye(n, dtype, layout, device, pin_memory, out=None):
 
 
 def eye_m(n, m, dtype, layout, device, pin_memory, out=None):
-    """eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor
 
     ACLNN: aclnnEye(n, m, out)
     """
@@ -96,7 +110,9 @@ def eye_m(n, m, dtype, layout, device, pin_memory, out=None):
 
 
 def empty_like(input, dtype, layout, device, pin_memory, memory_format):
-    """empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     raise missing_kernel(
         "empty_like",
         "NPU",
@@ -106,7 +122,9 @@ def empty_like(input, dtype, layout, device, pin_memory, memory_format):
 
 
 def zeros_like(input, dtype, layout, device, pin_memory, memory_format):
-    """zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     raise missing_kernel(
         "zeros_like",
         "NPU",
@@ -116,7 +134,9 @@ def zeros_like(input, dtype, layout, device, pin_memory, memory_format):
 
 
 def ones_like(input, dtype, layout, device, pin_memory, memory_format):
-    """ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     raise missing_kernel(
         "ones_like",
         "NPU",
@@ -126,7 +146,9 @@ def ones_like(input, dtype, layout, device, pin_memory, memory_format):
 
 
 def full_like(input, fill_value, dtype, layout, device, pin_memory, memory_format):
-    """full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     raise missing_kernel(
         "full_like",
         "NPU",
@@ -149,7 +171,9 @@ def copy(input, other, non_blocking):
 
 
 def to_copy(input, dtype, layout, device, pin_memory, non_blocking, memory_format):
-    """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"""
+    """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor
+    """
     raise missing_kernel(
         "_to_copy",
         "NPU",

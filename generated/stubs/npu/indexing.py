@@ -116,7 +116,9 @@ def scatter_value_named(input, dim, index, value, reduce, out=None):
 
 
 def scatter_reduce(input, dim, index, src, reduce, include_self, out=None):
-    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
+    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *,
+    bool include_self=True) -> Tensor
+    """
     raise missing_kernel(
         "scatter_reduce.two",
         "NPU",
@@ -126,7 +128,9 @@ def scatter_reduce(input, dim, index, src, reduce, include_self, out=None):
 
 
 def index_reduce(input, dim, index, source, reduce, include_self, out=None):
-    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
+    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *,
+    bool include_self=True) -> Tensor
+    """
     raise missing_kernel(
         "index_reduce",
         "NPU",
@@ -238,7 +242,9 @@ def select_backward(grad_output, input_sizes, dim, index):
 
 
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
-    """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
+    """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end,
+    SymInt step) -> Tensor
+    """
     raise missing_kernel(
         "slice_backward",
         "NPU",

@@ -6,7 +6,9 @@ from mindtorch.errors import missing_kernel
 
 
 def nll_loss_forward(input, target, weight, reduction, ignore_index, out=None):
-    """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
+    """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction,
+    SymInt ignore_index) -> (Tensor output, Tensor total_weight)
+    """
     raise missing_kernel(
         "nll_loss_forward",
         "NPU",
@@ -16,7 +18,9 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, out=None):
 
 
 def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
-    """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
+    """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction,
+    SymInt ignore_index, Tensor total_weight) -> Tensor
+    """
     raise missing_kernel(
         "nll_loss_backward",
         "NPU",
@@ -26,7 +30,9 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
 
 
 def nll_loss2d_forward(input, target, weight, reduction, ignore_index, out=None):
-    """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
+    """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction,
+    SymInt ignore_index) -> (Tensor output, Tensor total_weight)
+    """
     raise missing_kernel(
         "nll_loss2d_forward",
         "NPU",
@@ -36,7 +42,9 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, out=None)
 
 
 def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
-    """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
+    """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction,
+    SymInt ignore_index, Tensor total_weight) -> Tensor
+    """
     raise missing_kernel(
         "nll_loss2d_backward",
         "NPU",
@@ -108,7 +116,8 @@ def binary_cross_entropy(input, target, weight, reduction, out=None):
 
 
 def binary_cross_entropy_backward(grad_output, input, target, weight, reduction, out=None):
-    """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor
+    """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None,
+        int reduction=Mean) -> Tensor
 
     ACLNN: aclnnBinaryCrossEntropyBackward(gradOutput, self, target, weightOptional, reduction, out)
     """
@@ -121,7 +130,8 @@ def binary_cross_entropy_backward(grad_output, input, target, weight, reduction,
 
 
 def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
-    """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor
+    """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None,
+        int reduction=Mean) -> Tensor
 
     ACLNN: aclnnBinaryCrossEntropyWithLogits(self, target, weight, posWeight, reduction, out)
     """

@@ -6,9 +6,11 @@ from mindtorch.errors import missing_kernel
 
 
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-    """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor
+    """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation,
+        bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor
 
-    ACLNN: aclnnConvolution(input, weight, bias, stride, padding, dilation, transposed, outputPadding, groups, output, cubeMathType)
+    ACLNN: aclnnConvolution(input, weight, bias, stride, padding, dilation, transposed, outputPadding, groups,
+        output, cubeMathType)
     """
     raise missing_kernel(
         "convolution",
@@ -21,20 +23,25 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
 def convolution_backward(
     grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
 ):
-    """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+    """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride,
+        SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups,
+        bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 
-    ACLNN: aclnnConvolutionBackward(gradOutput, input, weight, biasSizes, stride, padding, dilation, transposed, outputPadding, groups, outputMask, cubeMathType, gradInput, gradWeight, gradBias)
+    ACLNN: aclnnConvolutionBackward(gradOutput, input, weight, biasSizes, stride, padding, dilation, transposed,
+        outputPadding, groups, outputMask, cubeMathType, gradInput, gradWeight, gradBias)
     """
     raise missing_kernel(
         "convolution_backward",
         "NPU",
-        "convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask)",
+        "convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, "
+        "output_padding, groups, output_mask)",
         "mindtorch/backends/npu/nn.py",
     )
 
 
 def max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out=None):
-    """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
+    """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0,
+        int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
 
     ACLNN: aclnnMaxPool2dWithIndices(self, kernelSize, stride, padding, dilation, ceilMode, out, indices)
     """
@@ -49,22 +56,27 @@ def max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_
 def max_pool2d_with_indices_backward(
     grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=None
 ):
-    """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor
+    """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride,
+        int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor
 
-    ACLNN: aclnnMaxPool2dWithIndicesBackward(gradOutput, self, indices, kernelSize, stride, padding, dilation, ceilMode, gradInput)
+    ACLNN: aclnnMaxPool2dWithIndicesBackward(gradOutput, self, indices, kernelSize, stride, padding, dilation,
+        ceilMode, gradInput)
     """
     raise missing_kernel(
         "max_pool2d_with_indices_backward",
         "NPU",
-        "max_pool2d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=None)",
+        "max_pool2d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, "
+        "indices, out=None)",
         "mindtorch/backends/npu/nn.py",
     )
 
 
 def avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None):
-    """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor
+    """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False,
+        bool count_include_pad=True, int? divisor_override=None) -> Tensor
 
-    ACLNN: aclnnAvgPool2d(self, kernelSize, strides, paddings, ceilMode, countIncludePad, divisorOverride, cubeMathType, out)
+    ACLNN: aclnnAvgPool2d(self, kernelSize, strides, paddings, ceilMode, countIncludePad, divisorOverride,
+        cubeMathType, out)
     """
     raise missing_kernel(
         "avg_pool2d",
@@ -77,14 +89,17 @@ def avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad
 def avg_pool2d_backward(
     grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None
 ):
-    """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
+    """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding,
+        bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
 
-    ACLNN: aclnnAvgPool2dBackward(gradOutput, self, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride, cubeMathType, gradInput)
+    ACLNN: aclnnAvgPool2dBackward(gradOutput, self, kernelSize, stride, padding, ceilMode, countIncludePad,
+        divisorOverride, cubeMathType, gradInput)
     """
     raise missing_kernel(
         "avg_pool2d_backward",
         "NPU",
-        "avg_pool2d_backward(grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None)",
+        "avg_pool2d_backward(grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, "
+        "divisor_override, out=None)",
         "mindtorch/backends/npu/nn.py",
     )
 
@@ -113,9 +128,11 @@ def adaptive_avg_pool2d_backward(grad_output, input):
 
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out=None):
-    """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
+    """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
+        bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
 
-    ACLNN: aclnnBatchNorm(input, weight, bias, runningMean, runningVar, training, momentum, eps, output, saveMean, saveInvstd)
+    ACLNN: aclnnBatchNorm(input, weight, bias, runningMean, runningVar, training, momentum, eps, output,
+        saveMean, saveInvstd)
     """
     raise missing_kernel(
         "native_batch_norm",
@@ -128,19 +145,25 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
 def native_batch_norm_backward(
     grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
 ):
-    """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean,
+    Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps,
+    bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+    """
     raise missing_kernel(
         "native_batch_norm_backward",
         "NPU",
-        "native_batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask)",
+        "native_batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train,"
+        " eps, output_mask)",
         "mindtorch/backends/npu/nn.py",
     )
 
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
-    """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)
+    """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias,
+        float eps) -> (Tensor, Tensor, Tensor)
 
-    ACLNN: aclnnLayerNorm(input, normalizedShape, weightOptional, biasOptional, eps, out, meanOutOptional, rstdOutOptional)
+    ACLNN: aclnnLayerNorm(input, normalizedShape, weightOptional, biasOptional, eps, out, meanOutOptional,
+        rstdOutOptional)
     """
     raise missing_kernel(
         "native_layer_norm",
@@ -151,7 +174,9 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
-    """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean,
+    Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+    """
     raise missing_kernel(
         "native_layer_norm_backward",
         "NPU",
@@ -161,7 +186,8 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
 
 
 def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
-    """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor
+    """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False,
+        bool sparse=False) -> Tensor
 
     ACLNN: aclnnEmbedding(weight, indices, out)
     """
@@ -174,7 +200,8 @@ def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
 
 
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
-    """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor
+    """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx,
+        bool scale_grad_by_freq) -> Tensor
 
     ACLNN: aclnnEmbeddingDenseBackward(grad, indices, numWeights, paddingIdx, scaleGradByFreq, out)
     """

@@ -196,7 +196,8 @@ def bincount(input, weights, minlength):
 
 
 def searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=None):
-    """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
+    """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False,
+        str? side=None, Tensor? sorter=None) -> Tensor
 
     ACLNN: aclnnSearchSorted(sortedSequence, self, outInt32, right, sorter, out)
     """
@@ -209,7 +210,8 @@ def searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=Non
 
 
 def searchsorted_number(sorted_sequence, input, out_int32, right, side, sorter, out=None):
-    """searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
+    """searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False,
+        str? side=None, Tensor? sorter=None) -> Tensor
 
     ACLNN: aclnnSearchSorteds(sortedSequence, self, outInt32, right, sorter, out)
     """
@@ -417,7 +419,8 @@ def sort(input, dim, descending, out=None):
 
 
 def sort_stable(input, stable, dim, descending, out=None):
-    """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
+    """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
+        Tensor indices)
 
     ACLNN: aclnnSort(self, stable, dim, descending, valuesOut, indicesOut)
     """
@@ -430,7 +433,8 @@ def sort_stable(input, stable, dim, descending, out=None):
 
 
 def topk(input, k, dim, largest, sorted, out=None):
-    """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)
+    """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values,
+        Tensor indices)
 
     ACLNN: aclnnTopk(self, k, dim, largest, sorted, valuesOut, indicesOut)
     """
@@ -440,7 +444,8 @@ def topk(input, k, dim, largest, sorted, out=None):
 
 
 def vector_norm(input, ord, dim, keepdim, dtype, out=None):
-    """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+    """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *,
+        ScalarType? dtype=None) -> Tensor
 
     ACLNN: aclnnLinalgVectorNorm(self, ord, dims, keepDims, dtype, out)
     """

@@ -6,7 +6,10 @@ from mindtorch.errors import missing_kernel
 
 
 def sparse_coo(sparse_dim, dense_dim, size, indices, values, dtype, layout, device, pin_memory, is_coalesced):
-    """_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor"""
+    """_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices,
+    Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=False, bool? is_coalesced=None) -> Tensor
+    """
     raise missing_kernel(
         "_sparse_coo_tensor_with_dims_and_tensors",
         "NPU",

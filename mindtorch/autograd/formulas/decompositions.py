@@ -41,9 +41,12 @@ def inv_jvp(A_t, inverse):
 
 def det_backward(grad, A, result):
     """Gradient of the determinant: the cofactors, by singular values where there is no inverse."""
-    if not thread.grad_enabled and has_zeros(result):
+    if A.shape[-1] == 1:
+        return _as_matrices(grad).expand(A.shape)
+    if has_zeros(result) and not (thread.grad_enabled and result.any()):  # the slope of equal singular values is nan
         return _as_matrices(grad) * conj(_cofactors(A))
-    return _as_matrices(grad * conj(result)) * _adjoint(ops.linalg_inv_ex(A)[0])
+    scaled = (grad * conj(result)).unsqueeze(-1).expand(A.shape[:-1])
+    return ops.linalg_solve_ex(_adjoint(A), ops.diag_embed(scaled))[0]
 
 
 def _cofactors(A):

@@ -82,3 +82,10 @@ def roll_backward(grad, shifts, dims):
     """Gradient of roll: roll back."""
     shifts = (shifts,) if isinstance(shifts, int) else shifts
     return grad.roll([-shift for shift in shifts], dims)
+
+
+def index_copy_source_backward(grad, dim, index, shape):
+    """Gradient of what was copied: that of the rows where it went."""
+    if not shape:
+        return grad.index_select(dim, index.reshape(-1)).reshape(())
+    return grad.index_select(dim, index).expand(shape)

@@ -4,6 +4,8 @@ import numpy as np
 
 from mindtorch import state
 from mindtorch.autograd.formulas.common import conj
+from mindtorch.autograd.formulas.reduction import vector_norm_backward
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.kinds import common_kind
 from mindtorch.tensor import wrap
@@ -37,3 +39,26 @@ def mm_mat2_backward(grad, self, stride):
 def _bare_kind(grad, factor):
     """The kind of two plain arrays while nothing is recorded or watched: then the kernel can be called directly."""
     return None if state.recorded_passes or state.interceptors else common_kind(grad, factor)
+
+
+def dist_grads(grad, self, other, p, result):
+    """Gradients of the norm of a difference."""
+    slope = vector_norm_backward(grad, self - other, p, result, None, False)
+    return (None, None) if slope is None else (slope, -slope)
+
+
+def cdist_grads(grad, x1, x2, p, result):
+    """Gradients of the distances of all rows of one matrix from those of another."""
+    slopes = vector_norm_backward(grad, x1.unsqueeze(-2) - x2.unsqueeze(-3), p, result, [-1], False)
+    return (None, None) if slopes is None else (slopes.sum(-2), -slopes.sum(-3))
+
+
+def pdist_backward(grad, self, p, result):
+    """Gradient of the distances of all pairs of rows."""
+    count = self.shape[0]
+    first, second = ops.triu_indices(count, count, 1, device=self.device).unbind(0)
+    differences = self.index_select(0, first) - self.index_select(0, second)
+    slopes = vector_norm_backward(grad, differences, p, result, [-1], False)
+    if slopes is None:
+        return None
+    return ops.zeros_like(self).index_add(0, first, slopes).index_add(0, second, -slopes)

@@ -52,3 +52,12 @@ def dropout_backward(grad, mask, p, train):
     if train is False:
         return grad * mask
     return grad * mask * (0.0 if p == 1 else 1.0 / (1.0 - p))
+
+
+def affine_grid_backward(grad, size, align_corners):
+    """Gradient of the matrices by which a grid was moved."""
+    dims = len(size) - 2
+    identity = ops.eye(dims, dims + 1, dtype=grad.dtype, device=grad.device)
+    places = ops.affine_grid_generator(identity.unsqueeze(0), (1, 1, *size[2:]), align_corners)
+    base = ops.cat([places.reshape(-1, dims), places.new_ones(places.numel() // dims, 1)], 1)
+    return grad.reshape(size[0], -1, dims).transpose(1, 2) @ base

@@ -223,3 +223,28 @@ def _fixed_normalization_double_backward(grad_input, grad_weight, grad_bias, gra
     if grad_bias is not None:
         out_terms.append(grad_bias.expand(grad_out.shape))
     return sum_of(out_terms), input_part, weight_part
+
+
+# -------------------- groups --------------------
+
+
+def group_norm_grads(grad, mean_grad, rstd_grad, input, mean, rstd, weight, N, C, HxW, group, mask):
+    """Gradients of native_group_norm; those of the statistics are rarely there."""
+    grads = [None, None, None]
+    if grad is not None:
+        grads = list(ops.native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group, mask))
+    if mask[0] and not mean_grad is rstd_grad is None:
+        rows = input.reshape(N, group, -1)
+        extra = _group_statistics_backward(mean_grad, rstd_grad, rows, mean.unsqueeze(2), rstd.unsqueeze(2))
+        grads[0] = sum_of([each for each in (grads[0], extra.reshape(input.shape)) if each is not None])
+    return tuple(grads)
+
+
+def _group_statistics_backward(mean_grad, rstd_grad, rows, mean, rstd):
+    size = rows.shape[2]
+    grads = []
+    if mean_grad is not None:
+        grads.append((mean_grad.unsqueeze(2) / size).expand(rows.shape))
+    if rstd_grad is not None:
+        grads.append(rstd_grad.unsqueeze(2) * rstd.pow(3) * (mean - rows) / size)
+    return sum_of(grads)

@@ -76,7 +76,7 @@ def pow_self_backward(grad, self, exponent):
 def pow_exponent_backward(grad, self, exponent, result):
     """Gradient of self ** exponent with respect to the exponent; 0 ** positive stays 0."""
     flat = (self == 0) & (_is_real_nonnegative(exponent))
-    return ops.where(flat, 0.0, grad * conj(result * self.to(result.dtype).log()))
+    return grad * ops.where(flat, 0.0, conj(result * self.to(result.dtype).log()))
 
 
 def pow_slope(self, exponent):
@@ -92,7 +92,7 @@ def pow_exponent_slope(self, exponent, result):
 def pow_scalar_exponent_backward(grad, self, exponent, result):
     """Gradient of number ** exponent with respect to the exponent."""
     if self == 0:
-        return ops.where(_is_real_nonnegative(exponent), 0.0, grad * conj(result * -math.inf))
+        return grad * ops.where(_is_real_nonnegative(exponent), 0.0, conj(result * -math.inf))
     log = ops.log(ops.scalar_tensor(self, dtype=result.dtype))
     return grad * conj(result * log)
 

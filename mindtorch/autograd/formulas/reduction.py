@@ -46,6 +46,8 @@ def prod_dim_backward(grad, self, result, dim, keepdim):
     grad = restore_dims(grad, dim, self.ndim, keepdim)
     if not has_zeros(self):
         return grad * conj(restore_dims(result, dim, self.ndim, keepdim) / self)
+    if self.shape[dim] == 1:
+        return grad
     return grad * conj(_product_of_others(self, dim))
 
 
@@ -158,6 +160,30 @@ def std_jvp(self_t, self, result, dim, correction, keepdim):
     return tangent.masked_fill(result == 0, 0)
 
 
+def var_mean_backward(grad_var, grad_mean, self, dim, correction, keepdim):
+    """Gradient of the variance and of the mean."""
+    of_var = None if grad_var is None else var_backward(grad_var, self, dim, correction, keepdim)
+    return _plus_mean(of_var, grad_mean, self, dim, keepdim)
+
+
+def std_mean_backward(grad_std, grad_mean, self, std, dim, correction, keepdim):
+    """Gradient of the standard deviation and of the mean."""
+    of_std = None if grad_std is None else std_backward(grad_std, self, std, dim, correction, keepdim)
+    return _plus_mean(of_std, grad_mean, self, dim, keepdim)
+
+
+def _plus_mean(gradient, grad_mean, self, dim, keepdim):
+    if grad_mean is None:
+        return gradient
+    of_mean = mean_backward(grad_mean, self.shape, dim, keepdim)
+    return of_mean if gradient is None else gradient + of_mean
+
+
+def mean_jvp(self_t, dim, keepdim):
+    """Tangent of the mean, of all elements without dims."""
+    return self_t.mean(reduced_dims(dim, self_t.ndim), keepdim) if self_t.ndim else self_t.clone()
+
+
 def logsumexp_backward(grad, self, result, dim, keepdim):
     """Gradient of logsumexp: softmax weights."""
     result = restore_dims(result, dim, self.ndim, keepdim)
@@ -197,29 +223,35 @@ def vector_norm_backward(grad, self, ord, norm, dim, keepdim):
         return None
     grad = restore_dims(grad, dim, self.ndim, keepdim)
     norm = restore_dims(norm, dim, self.ndim, keepdim)
-    return grad * _norm_slope(self, ord, norm, dim)
+    return _times_norm_slope(grad, self, ord, norm, dim)
 
 
-def _norm_slope(self, ord, norm, dim):
-    if ord == 0:
-        return ops.zeros_like(self)
+def _times_norm_slope(factor, self, ord, norm, dim):
+    """A factor for each norm times the norm's gradient. The operands are in torch's order, for its strides."""
     if ord == 1:
-        return self.sgn()
-    if ord == 2:
-        return (self / norm).masked_fill(norm == 0, 0)
+        return self.sgn() * factor
     if math.isinf(ord):
         reached = _reached(self.abs(), norm)
         dims = reduced_dims(dim, self.ndim)
-        return self.sgn() * (reached / (reached.sum(dims, True) if self.ndim else reached.sum()))
+        return self.sgn() * (factor / (reached.sum(dims, True) if self.ndim else reached.sum()) * reached)
+    if ord == 2:
+        return factor * (self / norm).masked_fill_(norm == 0, 0)
     if ord < 1:
         slope = self.sgn() * self.abs().pow(ord - 1).masked_fill(self == 0, 0)
-        return (slope * norm.pow(1 - ord)).masked_fill(norm == 0, 0)
-    slope = self.sgn() * (self.abs() / norm).pow(ord - 1)
-    return slope.masked_fill(norm == 0, 0)
+        return slope * factor * norm.pow(1 - ord)
+    slope = self.sgn() * self.abs().pow(ord - 1) if ord < 2 else self * self.abs().pow(ord - 2)
+    return slope * (factor / norm.pow(ord - 1)).masked_fill(norm == 0, 0)
+
+
+def norm_backward(grad, self, p, norm, dim, keepdim):
+    """Gradient of a norm of order `p`, 2 if none is given; the dims may be none, which are all, too."""
+    return vector_norm_backward(grad.to(self.dtype), self, 2 if p is None else p, norm, dim, keepdim)
 
 
 def vector_norm_jvp(self_t, self, ord, norm, dim, keepdim):
     """Tangent of the vector norm."""
+    if ord == 0:
+        return ops.zeros_like(norm)
     full = restore_dims(norm, dim, self.ndim, keepdim)
-    product = real(conj(_norm_slope(self, ord, full, dim)) * self_t)
+    product = real(conj(_times_norm_slope(1, self, ord, full, dim)) * self_t)
     return product.sum(reduced_dims(dim, self.ndim), keepdim) if self.ndim else product

@@ -19,7 +19,7 @@ def cumprod_grad(grad, self, dim, result):
     if not has_zeros(self):
         return _from_the_end(ops.cumsum, grad * result.conj(), dim) / self.conj()
     slopes = _cumprod_slopes(self, dim).conj()
-    return (grad.movedim(dim, -1).unsqueeze(-2) * slopes).sum(-1).movedim(-1, dim)
+    return (grad.movedim(dim, -1).unsqueeze(-2) * slopes).sum(-1).movedim(-1, dim).contiguous()
 
 
 def cumprod_jvp(self_t, self, dim, result):

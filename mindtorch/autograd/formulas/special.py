@@ -27,3 +27,9 @@ def i1e_backward(grad, self, result):
     """Gradient of the same, scaled by exp(-abs(x))."""
     slope = ops.special_i0e(self) - result * (self.sgn() + self.reciprocal())
     return grad * ops.where(self == 0, 0.5, slope)
+
+
+def mvlgamma_backward(grad, self, p):
+    """Gradient of the multivariate gamma function's logarithm, a sum over arguments that are 1/2 apart."""
+    halves = ops.arange(0.0, -p / 2, -0.5, dtype=self.dtype, device=self.device)
+    return grad * (self.unsqueeze(-1) + halves).digamma().sum(-1)

@@ -5,7 +5,7 @@ import numpy as np
 from mindtorch.backends.cpu import activations, arithmetic
 from mindtorch.backends.cpu.choosing import clamp
 from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
-from mindtorch.backends.cpu.elementwise import unary
+from mindtorch.backends.cpu.elementwise import binary, unary
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
 from mindtorch.promotion import BOOL, COMPLEX, UINT8, is_integral
@@ -33,6 +33,20 @@ _LEAKY_RELU = Op(loops(arithmetic.leaky_relu, FLOATS), refusals=not_implemented(
 _LEAKY_RELU_BACKWARD = Op(
     loops(arithmetic.leaky_relu_backward, FLOATS), refusals=not_implemented("leaky_relu_backward_cpu", *ONLY_FLOATING)
 )
+
+_HARDSHRINK = Op(loops(arithmetic.hardshrink, FLOATS), refusals=not_implemented("hardshrink_cpu", *ONLY_FLOATING))
+_HARDSHRINK_BACKWARD = Op(
+    loops(arithmetic.hardshrink_backward, FLOATS), refusals=not_implemented("shrink_backward_cpu", *ONLY_FLOATING)
+)
+prelu = binary(Op(loops(arithmetic.prelu, FLOATS), refusals=not_implemented("prelu_cpu", *ONLY_FLOATING)))
+
+
+def hardshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> Array:
+    return compute(_HARDSHRINK, (input,), out, lambd)
+
+
+def hardshrink_backward(grad_out: Array, input: Array, lambd: Number, out: Array | None = None) -> Array:
+    return compute(_HARDSHRINK_BACKWARD, (input, grad_out), out, lambd)
 
 
 def threshold(input: Array, threshold: Number, value: Number, out: Array | None = None) -> Array:

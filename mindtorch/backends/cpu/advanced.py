@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch import iterator
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.strided import allocate, strided, strides_of
 from mindtorch.backends.view_geometry import view_strides
 from mindtorch.geometry import contiguous_strides
+from mindtorch.quiet import quiet
 from mindtorch.warning import warn
 
 Array = np.ndarray
@@ -164,10 +164,11 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
     if not target.flags.c_contiguous:
         quiet(np.add.at, target, key, values)
         return
-    place: Any = 0
+    place: Any = None
     step = 1
     for index, extent in zip(reversed(key), reversed(target.shape), strict=True):
-        place = place + np.where(index < 0, index + extent, index) * step
+        from_front = np.where(index < 0, index + extent, index) if index.size and index.min() < 0 else index
+        place = from_front if place is None else place + from_front * step
         step *= extent
     values = np.broadcast_to(values, np.shape(place))
     quiet(np.add.at, target.reshape(-1), np.ravel(place), values.reshape(-1))

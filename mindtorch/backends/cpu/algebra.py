@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mindtorch.backends.cpu import arithmetic
+from mindtorch.backends.cpu import arithmetic, paired
 from mindtorch.backends.cpu.casting import row_major
 from mindtorch.backends.cpu.computing import FLOATS, NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.constants import constant
@@ -83,7 +83,7 @@ mul = binary(Op(loops(np.multiply), exact_numbers=True))
 _DIV = Op(loops(np.divide, (*FLOATS, *COMPLEX)), int_to_float, exact_numbers=True)
 div = binary(_DIV)
 _DIV_FLOOR = Op(
-    loops(arithmetic.divide_integers_down, INTEGRAL) | loops(np.floor_divide, FLOATS),
+    loops(arithmetic.divide_integers_down, INTEGRAL) | loops(paired.floor_divide, FLOATS),
     refusals=not_implemented("div_floor_cpu", BOOL, *COMPLEX),
     exact_numbers=True,
 )
@@ -96,7 +96,7 @@ _DIV_BY_MODE = {None: _DIV, "floor": _DIV_FLOOR, "trunc": _DIV_TRUNC}
 floor_divide = binary(_DIV_FLOOR)
 remainder = binary(
     Op(
-        loops(arithmetic.remainder_of_integers, INTEGRAL) | loops(arithmetic.remainder_of_floats, FLOATS),
+        loops(arithmetic.remainder_of_integers, INTEGRAL) | loops(paired.remainder, FLOATS),
         refusals=not_implemented("remainder_cpu", BOOL, *COMPLEX),
     )
 )
@@ -129,6 +129,8 @@ _POWERS = {
         -2: arithmetic.reciprocal_square,
     }.items()
 }
+# In bfloat16, torch rounds after every step.
+_FROM_SQUARES = {3: mul, -2: lambda square, input, out: reciprocal(square, out)}
 # What is true for all dtypes. The exponent still takes part in promotion.
 _FIRST_POWERS = {
     exponent: Op(loops(function), plain_numbers=True)
@@ -143,6 +145,8 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
         return compute(_POW, (input, exponent), out)
     keeps_dtype = input.dtype in _FLOAT_OR_COMPLEX and (out is None or out.dtype == input.dtype)
     if keeps_dtype and exponent in _POWERS and not isinstance(exponent, complex):
+        if input.dtype == BFLOAT16 and exponent in _FROM_SQUARES:
+            return _FROM_SQUARES[exponent](_POWERS[2](input), input, out)
         return _POWERS[exponent](input, out)
     dtype = common_dtype(input, exponent)
     if dtype in INTEGRAL and exponent.real < 0:

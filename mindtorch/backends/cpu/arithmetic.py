@@ -6,6 +6,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.blockwise import blockwise, in_one_go
 from mindtorch.backends.cpu.computing import REAL_NUMBERS
+from mindtorch.backends.cpu.constants import kept_constant
 
 Array = np.ndarray
 
@@ -21,7 +22,7 @@ def _range_of(dtype: np.dtype[Any]) -> tuple[Array, Array]:
     return np.asarray(low, dtype), np.asarray(high, dtype)
 
 
-_RANGES = {dtype: _range_of(dtype) for dtype in REAL_NUMBERS}  # the least and the greatest number
+RANGES = {dtype: _range_of(dtype) for dtype in REAL_NUMBERS}  # the least and the greatest number
 
 
 # -------------------- division --------------------
@@ -50,14 +51,6 @@ def divide_to_zero(a: Array, b: Array, out: Array | None = None) -> Array:
 def remainder_of_integers(a: Array, b: Array, out: Array | None = None) -> Array:
     check_divisor(a, b)
     return np.remainder(a, b, out=out)
-
-
-def remainder_of_floats(a: Array, b: Array, out: Array | None = None) -> Array:
-    """As np.remainder, but a zero has the sign of the dividend."""
-    result = np.remainder(a, b)
-    if np.count_nonzero(result) != result.size:
-        result = np.where(result == 0, np.copysign(result, a), result)
-    return result if out is None else np.positive(result, out=out)
 
 
 # -------------------- powers --------------------
@@ -124,9 +117,13 @@ def negative(x: Array, out: Array | None = None) -> Array:
     return out
 
 
-def sign(x: Array, out: Array | None = None) -> Array:
-    """0 for nan, as in torch."""
-    return np.subtract(x > 0, x < 0, out=out, dtype=x.dtype)
+@blockwise(arrays=1)
+def sign(out: Array, x: Array) -> None:
+    """0 for nan, as in torch. The difference of two truths is quickest in bytes."""
+    zero = _ZEROS[x.dtype]
+    difference = np.greater(x, zero).view(np.int8)
+    difference -= np.less(x, zero).view(np.int8)
+    np.copyto(out, difference)
 
 
 def sign_of_complex(x: Array, out: Array | None = None) -> Array:
@@ -160,8 +157,31 @@ def round_decimals(x: Array, decimals: int, out: Array | None = None) -> Array:
 
 
 def choose(condition: Array, a: Array, b: Array, out: Array | None = None) -> Array:
+    if a.size > _FEW and a.shape == condition.shape:
+        return picked(a, b, condition, out=out)
     result: Array = np.where(condition, a, b)
     return result if out is None else copy(result, out)
+
+
+def pick(condition: Array, a: Array, b: Array, out: Array, spare: Array | None = None) -> None:
+    """`a` where the condition holds, else `b`: the bits in which they differ are flipped in `b`.
+
+    np.where branches for each element, which takes five times as long where the condition has no pattern. `out` can be
+    `a` or `b`; `spare` is an array like them.
+    """
+    if (
+        a.itemsize != 4 or not a.shape == b.shape == condition.shape or not a.ndim
+    ):  # NumPy makes numbers of arrays without dimensions
+        np.copyto(out, np.where(condition, a, b))
+        return
+    flipped = np.bitwise_xor(a.view(np.int32), b.view(np.int32), None if spare is None else spare.view(np.int32))
+    np.multiply(flipped, condition, flipped)
+    np.bitwise_xor(b.view(np.int32), flipped, out.view(np.int32))
+
+
+@blockwise(arrays=3, temporaries=1)
+def picked(out: Array, a: Array, b: Array, condition: Array, spare: Array | None) -> None:
+    pick(condition, a, b, out, spare)
 
 
 def keep(x: Array, mask: Array, out: Array) -> None:
@@ -175,14 +195,14 @@ def keep(x: Array, mask: Array, out: Array) -> None:
 @in_one_go
 def at_least(x: Array, low: Array, out: Array | None = None) -> Array:
     if _is_worth_clipping(x, low):
-        return np.clip(x, low, _RANGES[x.dtype][1], out=out)
+        return np.clip(x, low, RANGES[x.dtype][1], out=out)
     return np.maximum(x, low, out=out)
 
 
 @in_one_go
 def at_most(x: Array, high: Array, out: Array | None = None) -> Array:
     if _is_worth_clipping(x, high):
-        return np.clip(x, _RANGES[x.dtype][0], high, out=out)
+        return np.clip(x, RANGES[x.dtype][0], high, out=out)
     return np.minimum(x, high, out=out)
 
 
@@ -212,7 +232,7 @@ def relu(x: Array, out: Array | None = None) -> Array:
 @blockwise(arrays=2)
 def threshold(out: Array, x: Array, other: Array, threshold: float, value: float) -> None:
     number = x.dtype.type
-    np.copyto(out, np.where(x <= number(threshold), number(value), other))
+    pick(x <= number(threshold), np.full_like(other, number(value)), other, out)
 
 
 @blockwise(arrays=2)
@@ -228,13 +248,28 @@ def threshold_backward(out: Array, x: Array, grad: Array, threshold: float) -> N
 
 @blockwise(arrays=1, temporaries=1)
 def leaky_relu(out: Array, x: Array, slope: float, scaled: Array | None) -> None:
-    pick = np.maximum if slope <= 1 else np.minimum
-    pick(x, np.multiply(x, x.dtype.type(slope), scaled), out=out)
+    extreme = np.maximum if slope <= 1 else np.minimum
+    extreme(x, np.multiply(x, x.dtype.type(slope), scaled), out=out)
 
 
-@blockwise(arrays=2)
-def leaky_relu_backward(out: Array, x: Array, grad: Array, slope: float) -> None:
-    np.copyto(out, np.where(x > 0, grad, grad * x.dtype.type(slope)))
+@blockwise(arrays=2, temporaries=2)
+def leaky_relu_backward(
+    out: Array, x: Array, grad: Array, slope: float, scaled: Array | None, spare: Array | None
+) -> None:
+    scaled = np.multiply(grad, x.dtype.type(slope), scaled)
+    pick(x > _ZEROS[x.dtype], grad, scaled, out, spare)
+
+
+def hardshrink(x: Array, lambd: float, out: Array | None = None) -> Array:
+    return choose(np.abs(x) <= x.dtype.type(lambd), x.dtype.type(0), x, out)
+
+
+def hardshrink_backward(x: Array, grad: Array, lambd: float, out: Array | None = None) -> Array:
+    return choose(np.abs(x) <= x.dtype.type(lambd), x.dtype.type(0), grad, out)
+
+
+def prelu(x: Array, weight: Array, out: Array | None = None) -> Array:
+    return choose(x > x.dtype.type(0), x, np.asarray(weight * x), out)
 
 
 # -------------------- three operands --------------------
@@ -246,41 +281,47 @@ def lerp(start: Array, end: Array, weight: Array, out: Array | None = None) -> A
         weight = weight[(0,) * weight.ndim]
     near_start = np.abs(weight) < 0.5
     if near_start.ndim == 0:
-        step = np.subtract(end, start, out=_other_than(start, out))
-        if near_start:
-            return np.add(start, np.multiply(weight, step, out=_other_than(start, out)), out=out)
-        return np.subtract(end, np.multiply(step, 1 - weight, out=_other_than(start, out)), out=out)
+        move = _lerp_from_start if near_start else _lerp_from_end
+        return move(start, end, weight if near_start else 1 - weight, out=out)
     difference = end - start
     return choose(near_start, start + weight * difference, end - difference * (1 - weight), out=out)
 
 
-def addcmul(x: Array, a: Array, b: Array, value: Any, out: Array | None = None) -> Array:
-    return np.add(x, np.multiply(_scaled(a, value), b, out=_other_than(x, out)), out=out)
+@blockwise(arrays=2, temporaries=1)
+def _lerp_from_start(out: Array, start: Array, end: Array, weight: Array, step: Array | None) -> None:
+    step = np.subtract(end, start, step)
+    np.add(start, np.multiply(step, weight, step), out)
 
 
-def addcdiv(x: Array, a: Array, b: Array, value: Any, out: Array | None = None) -> Array:
-    return np.add(x, np.divide(_scaled(a, value), b, out=_other_than(x, out)), out=out)
+@blockwise(arrays=2, temporaries=1)
+def _lerp_from_end(out: Array, start: Array, end: Array, rest: Array, step: Array | None) -> None:
+    step = np.subtract(end, start, step)
+    np.subtract(end, np.multiply(step, rest, step), out)
 
 
-def _other_than(x: Array, out: Array | None) -> Array | None:
-    """The output, for what is computed on the way, unless it is the operand, which is needed still.
-
-    It shares memory with no other operand, or it would not be given to a computation.
-    """
-    return None if out is x else out
+@blockwise(arrays=3, temporaries=1)
+def addcmul(out: Array, x: Array, a: Array, b: Array, value: Any, t: Array | None) -> None:
+    np.add(x, np.multiply(_scaled(a, value, t), b, t), out)
 
 
-def _scaled(x: Array, factor: Any) -> Array:
-    return x if factor == 1 else x * np.asarray(factor).astype(x.dtype)
+@blockwise(arrays=3, temporaries=1)
+def addcdiv(out: Array, x: Array, a: Array, b: Array, value: Any, t: Array | None) -> None:
+    np.add(x, np.divide(_scaled(a, value, t), b, t), out)
 
 
-def add_scaled(a: Array, b: Array, alpha: Any, out: Array | None = None) -> Array:
-    return np.add(a, _scaled(b, alpha), out=out)
+def _scaled(x: Array, factor: Any, spare: Array | None) -> Array:
+    return x if factor == 1 else np.multiply(x, kept_constant(factor, x.dtype), spare)
+
+
+@blockwise(arrays=2, temporaries=1)
+def add_scaled(out: Array, a: Array, b: Array, alpha: Any, t: Array | None) -> None:
+    np.add(a, _scaled(b, alpha, t), out)
 
 
 def subtract_reversed(a: Array, b: Array, out: Array | None = None) -> Array:
     return np.subtract(b, a, out=out)
 
 
-def subtract_scaled(a: Array, b: Array, alpha: Any, out: Array | None = None) -> Array:
-    return np.subtract(a, _scaled(b, alpha), out=out)
+@blockwise(arrays=2, temporaries=1)
+def subtract_scaled(out: Array, a: Array, b: Array, alpha: Any, t: Array | None) -> None:
+    np.subtract(a, _scaled(b, alpha, t), out)

@@ -11,6 +11,7 @@ import numpy as np
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.precision import deliver, widen
 from mindtorch.lazy import lazy
+from mindtorch.quiet import quiet
 
 scipy_sparse = lazy("scipy.sparse")
 
@@ -263,7 +264,7 @@ def _frequencies(indices: Array) -> Array:
 def _spread_to_maxima(grad: Array, found: Array, sizes: Array, rows: int) -> Array:
     result = np.zeros((rows, grad.shape[1]), grad.dtype)
     filled = sizes > 0
-    np.add.at(result, (found[filled], np.arange(grad.shape[1])), grad[filled])
+    quiet(np.add.at, result, (found[filled], np.arange(grad.shape[1])), grad[filled])
     return result
 
 

@@ -20,8 +20,11 @@ def in_one_go(loop: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _shape_of(arrays: tuple[Array, ...]) -> tuple[int, ...]:
-    shapes = {each.shape for each in arrays}
-    return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    shape = arrays[0].shape
+    for each in arrays:
+        if each.shape != shape:
+            return np.broadcast_shapes(*[each.shape for each in arrays])
+    return shape
 
 
 def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None]], Callable[..., Array]]:
@@ -40,12 +43,8 @@ def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None
             if out is None:
                 out = np.empty(_shape_of(inputs), inputs[0].dtype)
             everything = (out, *inputs)
-            if out.size > _BLOCK and all([each.flags.c_contiguous and each.shape == out.shape for each in everything]):
-                flat = [each.reshape(-1) for each in everything]
-                spare = [np.empty(_BLOCK, out.dtype) for _ in range(temporaries)]
-                for start in range(0, out.size, _BLOCK):
-                    parts = [each[start : start + _BLOCK] for each in flat]
-                    step(*parts, *params, *[each[: parts[0].size] for each in spare])
+            if out.size > _BLOCK and all([_can_be_cut(each, out.shape) for each in everything]):
+                _run_in_blocks(step, everything, params, temporaries)
             else:  # NumPy makes 0-d intermediates scalars, which a step cannot write to
                 step(*[each if each.ndim else each.reshape(1) for each in everything], *params, *none)
             return out
@@ -53,3 +52,16 @@ def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None
         return loop
 
     return decorate
+
+
+def _can_be_cut(array: Array, shape: tuple[int, ...]) -> bool:
+    """Whether it is row-major like the output, or a single number."""
+    return not array.ndim or (array.flags.c_contiguous and array.shape == shape)
+
+
+def _run_in_blocks(step: Callable[..., None], arrays: tuple[Array, ...], params: tuple[Any, ...], count: int) -> None:
+    flat = [each.reshape(-1) for each in arrays]
+    spare = [np.empty(_BLOCK, arrays[0].dtype) for _ in range(count)]
+    for start in range(0, flat[0].size, _BLOCK):
+        parts = [each[start : start + _BLOCK] if each.size > 1 else each for each in flat]
+        step(*parts, *params, *[each[: parts[0].size] for each in spare])

@@ -1,15 +1,13 @@
 """Conversions between dtypes as torch does them, for arrays and for Python numbers."""
 
-from functools import cache
-
 import numpy as np
 
 from mindtorch.backends.cpu.checks import c_name
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.transposing import copy_elements
 from mindtorch.dtype import bfloat16
 from mindtorch.iterator import needs_resize
-from mindtorch.warning import warn
+from mindtorch.quiet import quiet
+from mindtorch.warning import warn_once
 
 Array = np.ndarray
 
@@ -27,7 +25,7 @@ def cast(array: Array, dtype: np.dtype) -> Array:
     if source.kind == "c" and dtype.kind != "c":
         if dtype.kind == "b":
             return quiet(np.not_equal, array, 0)
-        _warn_imaginary_lost()
+        warn_once("Casting complex values to real discards the imaginary part")
         array = array.real
     # C++ goes through float from and to the 16-bit dtypes; so does the rounding.
     if source in _NARROW_FLOATS or (dtype in _NARROW_FLOATS and array.dtype != _SINGLE):
@@ -36,12 +34,6 @@ def cast(array: Array, dtype: np.dtype) -> Array:
     if array.dtype == _DOUBLE and dtype == _BYTE:
         array = quiet(array.astype, np.int64)
     return quiet(array.astype, dtype)
-
-
-@cache
-def _warn_imaginary_lost() -> None:
-    """Once per program, as torch does."""
-    warn("Casting complex values to real discards the imaginary part", UserWarning)
 
 
 def copy_into(target: Array, source: Array) -> None:

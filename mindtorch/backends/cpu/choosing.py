@@ -10,13 +10,13 @@ from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import FLOATS, NUMBERS, REAL_NUMBERS, Op, compute, loops, widened
 from mindtorch.backends.cpu.elementwise import are_plain, binary
 from mindtorch.backends.cpu.numbers import checked_number
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.iterator import BLOCK, Builder, Options
 from mindtorch.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral
 from mindtorch.promotion import where as where_dtype
-from mindtorch.warning import warn
+from mindtorch.quiet import quiet
+from mindtorch.warning import warn_once
 
 Array = np.ndarray
 Number = complex
@@ -40,10 +40,12 @@ minimum = binary(
         refusals=refused(RuntimeError, "minimum not implemented for complex tensors.", *COMPLEX),
     )
 )
-_NO_CLAMP = _NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL)
-_CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP)
+_CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=not_implemented("clamp_cpu", BOOL, *COMPLEX))
 _CLAMP_BY_NUMBERS = Op(
-    loops(arithmetic.clamp, REAL_NUMBERS), refusals=_NO_CLAMP, same_dtype_out=True, plain_numbers=True
+    loops(arithmetic.clamp, REAL_NUMBERS),
+    refusals=_NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL),
+    same_dtype_out=True,
+    plain_numbers=True,
 )
 
 
@@ -141,7 +143,7 @@ def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
 def where(condition: Array, input: Array, other: Array, out: Array | None = None) -> Array:
     if out is None and condition.dtype is BOOL and input.dtype is other.dtype and are_plain(input, other):
         if condition.shape == input.shape == other.shape and input.ndim and condition.flags.c_contiguous:
-            return np.where(condition, input, other)
+            return arithmetic.choose(condition, input, other)
     arrays = _as_condition(condition), input, other
     dtype = where_dtype(*arrays)
     if out is not None and out.dtype != dtype:
@@ -158,12 +160,12 @@ _WHERE = Builder(Options(same_dtype=False, cpu_scalars=True, promotion=where_dty
 
 def _choose(out: Array, condition: Array, input: Array, other: Array) -> None:
     dtype = out.dtype
-    np.copyto(out, np.where(condition, input.astype(dtype, copy=False), other.astype(dtype, copy=False)))
+    arithmetic.pick(condition, input.astype(dtype, copy=False), other.astype(dtype, copy=False), out)
 
 
 def _as_condition(condition: Array) -> Array:
     if condition.dtype == UINT8:
-        warn(
+        warn_once(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
             "version of PyTorch. Use a boolean condition instead.",
             UserWarning,

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.constants import kept_constant
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.refusals import Refusal, no_loop
 from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, may_share
 from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, common_dtype
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]
@@ -85,12 +85,13 @@ def widened(dtype: NumpyDtype) -> NumpyDtype:
 
 def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params: Any) -> Array:
     """Runs an op on arrays and Python numbers; `params` are handed to the computation as they are."""
-    if (loop := _direct_loop(op, operands)) is not None:
+    if (arrays := _direct_operands(op, operands)) is not None:
+        loop = op.loops[arrays[0].dtype]
         if out is None:
-            result = quiet(loop, *operands, *params)
+            result = quiet(loop, *arrays, *params)
             return result if type(result) is Array else np.asarray(result)
-        if out is operands[0] and op.result_dtype is None and _is_apart(out, operands):
-            return quiet(loop, *operands, *params, out=out)
+        if out is arrays[0] and op.result_dtype is None and _is_apart(out, arrays):
+            return quiet(loop, *arrays, *params, out=out)
     if op.refuses_early and any([getattr(each, "dtype", None) in op.refusals for each in operands]):
         refuse(op, op.compute_dtype(*operands), early=True)
     iterator = op.builders[len(operands) == 1].build((out,), operands)
@@ -108,22 +109,35 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
     return iterator.arrays[0]
 
 
-def _direct_loop(op: Op, operands: tuple[Any, ...]) -> Loop | None:
-    """The computation, when all operands are row-major arrays of one shape and of a dtype that it takes as it is."""
+def _direct_operands(op: Op, operands: tuple[Any, ...]) -> list[Array] | None:
+    """The operands if there is nothing to prepare: row-major arrays of one shape and of a dtype that has a computation,
+    and numbers, which leave the dtype of a float array as it is."""
     first = operands[0]
-    if type(first) is not Array or not first.flags.c_contiguous:
+    if type(first) is not Array or first.dtype not in op.loops or not first.flags.c_contiguous:
         return None
+    dtype, shape, arrays = first.dtype, first.shape, [first]
     for operand in operands[1:]:
-        if type(operand) is not Array or operand.dtype is not first.dtype or operand.shape != first.shape:
+        if type(operand) is not Array:
+            if type(operand) is not float and type(operand) is not int or dtype not in FLOATS or not shape:
+                return None
+            if 0 in shape or 1 in shape:  # the strides of a result are a longer story there
+                return None
+            operand = kept_constant(operand, dtype)
+        elif operand.dtype is not dtype or operand.shape != shape or not operand.flags.c_contiguous:
             return None
-        if not operand.flags.c_contiguous:
-            return None
-    return op.loops.get(first.dtype)
+        arrays.append(operand)
+    return arrays
 
 
-def _is_apart(out: Array, operands: tuple[Array, ...]) -> bool:
-    """Whether the first operand can be written while the others are read: surely, when all own their memory."""
-    return out.base is None and all([each.base is None and each is not out for each in operands[1:]])
+def _is_apart(out: Array, operands: list[Array]) -> bool:
+    """Whether the first operand can be written while the others are read.
+
+    Surely, when all own their memory; arrays that begin at a cache line don't, so their bounds are compared.
+    """
+    for each in operands[1:]:
+        if each is out or ((out.base is not None or each.base is not None) and np.may_share_memory(out, each)):
+            return False
+    return True
 
 
 def refuse(op: Op, dtype: NumpyDtype, early: bool) -> None:

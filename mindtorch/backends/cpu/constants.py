@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.promotion import BOOL, COMPLEX, DOUBLE, FLOAT, INTEGRAL
+from mindtorch.quiet import quiet
 
 NumpyDtype = np.dtype[Any]
 

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mindtorch.quiet import quiet
+
 _PATCH_BYTES = 1 << 22
 
 
@@ -104,7 +106,7 @@ def _product(kernels: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def add_bias(out: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
     if bias is not None:
-        out += bias.reshape(-1, *(1,) * (out.ndim - 2))
+        quiet(np.add, out, bias.reshape(-1, *(1,) * (out.ndim - 2)), out=out)
     return out
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
-from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Ints = Sequence[int]

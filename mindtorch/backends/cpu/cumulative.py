@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.reducing import as_computed, one_dim, running_sum, scalar_name, store, sum_dtype
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, not_implemented
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import check_distinct
 from mindtorch.promotion import BOOL, COMPLEX, DOUBLE, INT64, is_integral, promote
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Pair = tuple[Array, Array]
@@ -108,8 +108,8 @@ def _complex_logcumsumexp(values: Array, axis: int) -> Array:
 
 
 def _log_add_exp(a: Array, b: Array) -> Array:
-    """log(exp(a) + exp(b)): the larger one is taken out of the sum. The logarithm of nothing has no angle."""
-    is_larger = a.real >= b.real
+    """log(exp(a) + exp(b)): the larger one, or `b`, is taken out of the sum. The logarithm of nothing has no angle."""
+    is_larger = a.real > b.real
     large, small = np.where(is_larger, a, b), np.where(is_larger, b, a)
     finite = np.log1p(np.exp(small - large)) + large
     infinite = np.where(large.real < 0, -np.inf, np.log(np.exp(large) + np.exp(small)))

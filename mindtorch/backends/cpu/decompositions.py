@@ -11,8 +11,8 @@ import numpy as np
 from mindtorch import errors
 from mindtorch.backends.cpu.casting import deliver
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.promotion import INT32, complex_of, real_of
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Outs = Sequence[Array] | None
@@ -297,7 +297,7 @@ def cholesky_ex(input, upper=False, check_errors=False, out=None):
     source = np.conj(np.swapaxes(input, -1, -2)) if upper else input
     factor, info = np.zeros(input.shape, input.dtype), _no_info(input)
     for place in np.ndindex(*input.shape[:-2]):
-        factor[place], info[place] = _cholesky(source[place])
+        factor[place], info[place] = quiet(_cholesky, source[place])
     if check_errors:
         raise_singular("linalg.cholesky_ex", info, not_positive)
     factor = np.conj(np.swapaxes(factor, -1, -2)) if upper else factor

@@ -13,9 +13,9 @@ import numpy as np
 
 from mindtorch.backends.cpu.computing import Loop, Op, compute
 from mindtorch.backends.cpu.constants import CONSTANTS
-from mindtorch.backends.cpu.quiet import run_quietly
 from mindtorch.kinds import KINDS, SHORT_CUT_FAILED, Kind
 from mindtorch.promotion import FLOAT
+from mindtorch.quiet import run_quietly
 
 Array = np.ndarray
 

@@ -10,7 +10,6 @@ from mindtorch import aligned, geometry, iterator, state
 from mindtorch.backends.cpu.casting import cast, copy_into
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.numbers import checked_number
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
 from mindtorch.backends.cpu.strided import allocate, strides_of
 from mindtorch.backends.cpu.strided import empty_like as new_like
@@ -30,6 +29,7 @@ from mindtorch.memory_format import (
     preserve_format,
 )
 from mindtorch.promotion import number_dtype
+from mindtorch.quiet import quiet
 from mindtorch.warning import warn
 
 Array = np.ndarray

@@ -8,6 +8,7 @@ from mindtorch import geometry
 from mindtorch.backends.cpu.casting import deliver
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.strided import allocate
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 
@@ -20,9 +21,9 @@ def fft_c2c(input, dim, normalization, forward, out=None):
     if not dim:
         return deliver(input.copy("K"), out)
     if forward:
-        result = np.fft.fftn(input, axes=dim, norm=_FORWARD[normalization])
+        result = quiet(np.fft.fftn, input, axes=dim, norm=_FORWARD[normalization])
     else:
-        result = np.fft.ifftn(input, axes=dim, norm=_INVERSE[normalization])
+        result = quiet(np.fft.ifftn, input, axes=dim, norm=_INVERSE[normalization])
     return _delivered(result, input, dim, None, out)
 
 
@@ -30,13 +31,13 @@ def fft_r2c(input, dim, normalization, onesided, out=None):
     if input.dtype not in (np.float32, np.float64):
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {scalar_name(input)}")
     transform = np.fft.rfftn if onesided else np.fft.fftn
-    result = transform(input, axes=dim, norm=_FORWARD[normalization])
+    result = quiet(transform, input, axes=dim, norm=_FORWARD[normalization])
     return _delivered(result, input, dim, dim[-1], out)
 
 
 def fft_c2r(input, dim, normalization, last_dim_size, out=None):
     sizes = [input.shape[each] for each in dim[:-1]] + [last_dim_size]
-    result = np.fft.irfftn(input, s=sizes, axes=dim, norm=_INVERSE[normalization])
+    result = quiet(np.fft.irfftn, input, s=sizes, axes=dim, norm=_INVERSE[normalization])
     return _delivered(result, input, dim, dim[-1], out)
 
 

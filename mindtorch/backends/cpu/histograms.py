@@ -8,10 +8,10 @@ import numpy as np
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.ranges import linspace_values
 from mindtorch.backends.cpu.reducing import scalar_name, store
 from mindtorch.promotion import BOOL, FLOAT, INT64
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Pair = tuple[Array, Array]

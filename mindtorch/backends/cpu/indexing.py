@@ -37,6 +37,7 @@ from mindtorch.backends.cpu.scattering import scatter_value as scatter_value
 from mindtorch.backends.cpu.scattering import scatter_value_named as scatter_value_named
 from mindtorch.backends.cpu.strided import allocate
 from mindtorch.backends.cpu.targets import check_index_rows, check_range, contiguous_target, target_of
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 
@@ -141,14 +142,22 @@ def index_add(input, dim, index, source, alpha=1, out=None):
     dim = geometry.wrap_dim(dim, input.ndim)
     check_index_rows("index_add_", input, dim, index, source)
     if alpha != 1:
-        source = source * checked_number(alpha, source.dtype)
+        source = quiet(np.multiply, source, checked_number(alpha, source.dtype))
     target = contiguous_target(input, out, index, source)
     if not input.ndim:
         np.add(target, source.reshape(()), out=target)
         return target
     check_range(index, dim, input.shape[dim])
-    add_at(target, open_key(input.shape, [*[None] * dim, index.reshape(-1)]), source)
+    if source.size >= _LONG_ROW * index.size:
+        rows = np.moveaxis(target, dim, 0)
+        for place, row in zip(index.reshape(-1).tolist(), np.moveaxis(source, dim, 0)):
+            rows[place] += row
+    else:
+        add_at(target, open_key(input.shape, [*[None] * dim, index.reshape(-1)]), source)
     return target
+
+
+_LONG_ROW = 64  # elements, from which on a call of NumPy for each row is no burden
 
 
 # -------------------- masks --------------------
@@ -240,5 +249,6 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     result = np.zeros(input_sizes, grad_in.dtype)
     windows = view.unfold(result, dim, size, step)
     for place in range(size):
-        windows[..., place] += grad_in[..., place]
+        shown = windows[..., place]
+        quiet(np.add, shown, grad_in[..., place], out=shown)
     return result

@@ -138,13 +138,13 @@ def roll(input, shifts, dims=()):
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
         return _rolled(input.reshape(-1), shifts[0], 0).reshape(input.shape)
-    if len(shifts) == len(dims) == 1 and not input.size:
-        return empty_like(input)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not input.size:
+        return empty_like(input)
     result = input
     for shift, dim in zip(shifts, dims, strict=True):
-        result = _rolled(result, shift, view_geometry.unbind_dim(result.shape, dim))
+        result = _rolled(result, shift, view_geometry.sized_dim(result.shape, dim))
     return result
 
 

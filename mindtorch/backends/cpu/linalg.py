@@ -7,7 +7,7 @@ import numpy as np
 
 from mindtorch import geometry, iterator
 from mindtorch.backends import view_geometry
-from mindtorch.backends.cpu.casting import check_same, deliver
+from mindtorch.backends.cpu.casting import cast, check_same, deliver
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name, times
 from mindtorch.backends.cpu.decompositions import cholesky_ex as cholesky_ex
 from mindtorch.backends.cpu.decompositions import det as det
@@ -22,12 +22,17 @@ from mindtorch.backends.cpu.decompositions import slogdet as slogdet
 from mindtorch.backends.cpu.decompositions import solve_ex as solve_ex
 from mindtorch.backends.cpu.decompositions import solve_triangular as solve_triangular
 from mindtorch.backends.cpu.decompositions import svd as svd
+from mindtorch.backends.cpu.indefinite import ldl_factor_ex as ldl_factor_ex
+from mindtorch.backends.cpu.indefinite import ldl_solve as ldl_solve
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.backends.cpu.quiet import quiet, run_quietly
+from mindtorch.backends.cpu.reflections import geqrf as geqrf
+from mindtorch.backends.cpu.reflections import householder_product as householder_product
+from mindtorch.backends.cpu.reflections import ormqr as ormqr
 from mindtorch.backends.cpu.view import type_name
 from mindtorch.kinds import SHORT_CUT_FAILED
 from mindtorch.promotion import FLOAT
+from mindtorch.quiet import quiet, run_quietly
 
 Array = np.ndarray
 Product = Callable[[Array, Array], Array]
@@ -41,7 +46,7 @@ def _multiplied(product: Product, a: Array, b: Array) -> Array:
     """The product; that of 16-bit floats is computed in float32 and rounded once."""
     if a.itemsize != 2 or a.dtype.kind not in "fV":
         return product(a, b)
-    return product(widen(a), widen(b)).astype(a.dtype)
+    return cast(product(widen(a), widen(b)), a.dtype)
 
 
 def _batched(a: Array, b: Array) -> Array:
@@ -310,9 +315,9 @@ def _sum_with(product: Product, input: Array, a: Array, b: Array, beta: Any, alp
     alpha, beta = checked_number(alpha, input.dtype), checked_number(beta, input.dtype)
     result = product(widen(a), widen(b))
     if alpha != 1:
-        result *= alpha.astype(result.dtype)
+        quiet(np.multiply, result, alpha.astype(result.dtype), out=result)
     if beta == 1:
         quiet(np.add, result, widen(input), out=result)
     elif beta != 0:
-        quiet(np.add, result, widen(input) * beta.astype(result.dtype), out=result)
-    return deliver(result.astype(input.dtype, copy=False), out)
+        quiet(np.add, result, quiet(np.multiply, widen(input), beta.astype(result.dtype)), out=result)
+    return deliver(cast(result, input.dtype), out)

@@ -11,6 +11,8 @@ import numpy as np
 
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks, normalization, random
+from mindtorch.backends.cpu.attention import flash_attention as flash_attention
+from mindtorch.backends.cpu.attention import flash_attention_backward as flash_attention_backward
 from mindtorch.backends.cpu.bags import embedding_bag as embedding_bag
 from mindtorch.backends.cpu.bags import embedding_bag_backward as embedding_bag_backward
 from mindtorch.backends.cpu.bags import embedding_bag_dense_backward as embedding_bag_dense_backward
@@ -19,8 +21,16 @@ from mindtorch.backends.cpu.bags import (
     embedding_bag_per_sample_weights_backward as embedding_bag_per_sample_weights_backward,
 )
 from mindtorch.backends.cpu.bags import embedding_renorm as embedding_renorm
+from mindtorch.backends.cpu.cells import gru_cell as gru_cell
+from mindtorch.backends.cpu.cells import gru_cell_backward as gru_cell_backward
+from mindtorch.backends.cpu.cells import lstm_cell as lstm_cell
+from mindtorch.backends.cpu.cells import lstm_cell_backward as lstm_cell_backward
 from mindtorch.backends.cpu.convolution import Geometry, add_bias, correlate, correlate_weight, scatter
 from mindtorch.backends.cpu.convolution_checks import check_input, geometry_of
+from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool2d as fractional_max_pool2d
+from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool2d_backward as fractional_max_pool2d_backward
+from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool3d as fractional_max_pool3d
+from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool3d_backward as fractional_max_pool3d_backward
 from mindtorch.backends.cpu.padding import reflection_pad1d as reflection_pad1d
 from mindtorch.backends.cpu.padding import reflection_pad1d_backward as reflection_pad1d_backward
 from mindtorch.backends.cpu.padding import reflection_pad2d as reflection_pad2d
@@ -52,7 +62,6 @@ from mindtorch.backends.cpu.pooling_kernels import max_pool3d_with_indices_backw
 from mindtorch.backends.cpu.pooling_kernels import max_unpool2d as max_unpool2d
 from mindtorch.backends.cpu.pooling_kernels import max_unpool3d as max_unpool3d
 from mindtorch.backends.cpu.precision import Arrays, deliver, deliver_all, widen
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.strided import empty_like, laid_out
 from mindtorch.backends.cpu.unfolding import col2im as col2im
 from mindtorch.backends.cpu.unfolding import im2col as im2col
@@ -83,6 +92,7 @@ from mindtorch.backends.cpu.upsampling import upsample_nearest_exact3d_backward 
 from mindtorch.backends.cpu.upsampling import upsample_trilinear3d as upsample_trilinear3d
 from mindtorch.backends.cpu.upsampling import upsample_trilinear3d_backward as upsample_trilinear3d_backward
 from mindtorch.lazy import lazy
+from mindtorch.quiet import quiet
 
 scipy_sparse = lazy("scipy.sparse")
 

@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.casting import cast
+from mindtorch.backends.cpu.computing import FLOATS
+from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.dtype import ALL_DTYPES, FROM_NUMPY, c_name, finfo
 
 
 def checked_number(number: Any, dtype: np.dtype) -> np.ndarray:
-    """A number as a 0-d array of `dtype`; torch's error when the dtype does not reach that far."""
+    """A number as a 0-d array of `dtype`, which others may have, too: it is not for writing.
+
+    Torch's error when the dtype does not reach that far.
+    """
+    if (type(number) is float or type(number) is int) and dtype in FLOATS and -_ORDINARY < number < _ORDINARY:
+        return kept_constant(number, dtype)
     if dtype.kind == "b":
         return np.array(bool(number))
     if isinstance(number, complex) and dtype.kind != "c":
@@ -23,6 +30,9 @@ def checked_number(number: Any, dtype: np.dtype) -> np.ndarray:
     if dtype.kind in "iu":
         return np.array(int(number) % (1 << 64), np.uint64).astype(dtype)
     return cast(np.asarray(number), dtype)
+
+
+_ORDINARY = 1e18  # fits into every dtype of FLOATS, and an integer into the 64 bits of a constant
 
 
 def _overflow(dtype: np.dtype) -> RuntimeError:

@@ -6,7 +6,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mindtorch.backends.cpu import arithmetic, parts
+from mindtorch.backends.cpu import arithmetic, paired, parts
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.elementwise import binary, is_plain, unary
@@ -49,7 +49,7 @@ def _no_complex(text: str) -> dict[Any, Any]:
 
 fmod = binary(
     Op(
-        loops(parts.remainder_of_integers, INTEGRAL) | loops(np.fmod, FLOATS),
+        loops(parts.remainder_of_integers, INTEGRAL) | loops(paired.fmod, FLOATS),
         refusals=not_implemented("fmod_cpu", BOOL, *COMPLEX),
     )
 )
@@ -177,10 +177,10 @@ def nextafter(input: Array, other: Array, out: Array | None = None) -> Array:
 
 # -------------------- roots and logarithms of sums --------------------
 
-hypot = binary(Op(loops(np.hypot, FLOATS), refusals=not_implemented("hypot_cpu", *ONLY_FLOATING)))
+hypot = binary(Op(loops(paired.hypot, FLOATS), refusals=not_implemented("hypot_cpu", *ONLY_FLOATING)))
 logaddexp = binary(
     Op(
-        loops(np.logaddexp, FLOATS) | loops(parts.logaddexp_of_complex, COMPLEX),
+        loops(paired.logaddexp, FLOATS) | loops(parts.logaddexp_of_complex, COMPLEX),
         refusals=not_implemented("logaddexp_cpu", *INTEGRAL_OR_BOOL),
     )
 )

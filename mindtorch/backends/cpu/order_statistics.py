@@ -7,11 +7,11 @@ import numpy as np
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.numbers import checked_number
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.reducing import as_computed, nonempty_dims, one_dim, scalar_name, store
 from mindtorch.backends.cpu.refusals import Refusals, not_implemented
 from mindtorch.iterator import check_distinct, reduced_dims
 from mindtorch.promotion import BOOL, COMPLEX, INT64
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Pair = tuple[Array, Array]
@@ -94,13 +94,26 @@ def _check_median_out(input: Array, out: Pair | None) -> None:
 
 def _median_places(rows: Array, skips_nan: bool) -> Array:
     """Where the lower one of the two in the middle is; the first nan counts for all, unless they are skipped."""
-    order = np.argsort(rows, -1, kind="stable")
     missing = rows != rows
+    if not missing.any():
+        return _places_of_rank(rows, (rows.shape[-1] - 1) // 2)
+    order = np.argsort(rows, -1, kind="stable")
     counted = rows.shape[-1] - (missing.sum(-1) if skips_nan else np.zeros(rows.shape[:-1], np.int64))
     middle = np.maximum(counted - 1, 0) // 2
     places = np.take_along_axis(order, middle[..., None], -1)[..., 0]
     return places if skips_nan else np.where(missing.any(-1), missing.argmax(-1), places)
 
+
+def _places_of_rank(rows: Array, rank: int) -> Array:
+    """Where the elements are that come at a rank in the stable order of their rows. Only equal ones take sorting."""
+    if rows.shape[-1] >= _LONG:
+        is_found = rows == np.partition(rows, rank, -1)[..., rank, None]
+        if (np.count_nonzero(is_found, -1) == 1).all():
+            return is_found.argmax(-1)
+    return np.argsort(rows, -1, kind="stable")[..., rank]
+
+
+_LONG = 64
 
 # -------------------- other ranks --------------------
 
@@ -117,7 +130,7 @@ def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False, out: Pa
     if input.size and input.ndim:
         _refuse(input, _NO_KTHVALUE)
     rows = np.moveaxis(as_computed(values, input.dtype), axis, -1)
-    indices = np.argsort(rows, -1, kind="stable")[..., k - 1]
+    indices = _places_of_rank(rows, k - 1)
     return _store_pair(*_picked(rows, indices, input, axis, keepdim), input, out)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.precision import check_out, deliver
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.resampling import Taps, gather_all, scatter_all
 from mindtorch.backends.cpu.strided import laid_out
+from mindtorch.quiet import quiet
 
 _AXES = {1: "W", 2: "HW", 3: "DHW"}
 Edge = Callable[[np.ndarray, int], np.ndarray]

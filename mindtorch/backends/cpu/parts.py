@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.arithmetic import check_divisor, choose, copy
+from mindtorch.backends.cpu.blockwise import blockwise
 
 Array = np.ndarray
 
@@ -18,8 +19,9 @@ def remainder_of_integers(a: Array, b: Array, out: Array | None = None) -> Array
     return np.fmod(a, b, out=out)
 
 
-def fraction(x: Array, out: Array | None = None) -> Array:
-    return np.subtract(x, np.trunc(x), out=out)
+@blockwise(arrays=1, temporaries=1)
+def fraction(out: Array, x: Array, whole: Array | None) -> None:
+    np.subtract(x, np.trunc(x, whole), out)
 
 
 def times(factor: float, x: Array, out: Array | None = None) -> Array:
@@ -48,9 +50,12 @@ def heaviside(x: Array, at_zero: Array, out: Array | None = None) -> Array:
     return choose(x == 0, at_zero, (x > 0).astype(x.dtype), out)
 
 
-def nan_to_num(x: Array, nan: float, high: float, low: float, out: Array | None = None) -> Array:
-    result = np.asarray(np.nan_to_num(x, nan=nan, posinf=high, neginf=low))
-    return result if out is None else copy(result, out)
+@blockwise(arrays=1)
+def nan_to_num(out: Array, x: Array, nan: float, high: float, low: float) -> None:
+    if np.isfinite(x).all():
+        np.copyto(out, x)
+    else:
+        np.copyto(out, np.nan_to_num(x, nan=nan, posinf=high, neginf=low))
 
 
 # -------------------- exponents --------------------

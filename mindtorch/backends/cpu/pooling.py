@@ -173,12 +173,14 @@ def spread(grad: np.ndarray, shape: Dims, window: Window, divisor: np.ndarray | 
     return np.ascontiguousarray(_unpad(padded, window, shape))
 
 
+@lru_cache(maxsize=256)
 def divisor_of(window: Window, size: Dims, include_padding: bool, override: int | None) -> np.ndarray | int:
     """What each window's sum is divided by: a number, or an array over the grid of windows."""
     if override is not None:
         return override
     extents = (_extent(window, side, size[side], include_padding) for side in range(window.dims))
-    return reduce(np.multiply.outer, extents)
+    divisors = reduce(np.multiply.outer, extents)
+    return int(divisors.flat[0]) if divisors.size and divisors.min() == divisors.max() else divisors
 
 
 def _extent(window: Window, side: int, size: int, include_padding: bool) -> np.ndarray:

@@ -10,8 +10,8 @@ import numpy as np
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import adaptive_pooling, checks, pooling
 from mindtorch.backends.cpu.precision import check_out, deliver, widen
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.backends.cpu.strided import laid_out
+from mindtorch.quiet import quiet
 
 Pair = tuple[np.ndarray, np.ndarray]
 

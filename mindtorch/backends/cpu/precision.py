@@ -6,6 +6,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.iterator import needs_resize
+from mindtorch.quiet import quiet
 
 Arrays = tuple[np.ndarray | None, ...]
 
@@ -32,10 +33,10 @@ def check_out(out: np.ndarray | None, like: np.ndarray) -> None:
 def deliver_cast(array: np.ndarray, like: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Like `deliver`, for the kernels that write to an out of any dtype."""
     if out is None:
-        return np.asarray(array, like.dtype)
+        return quiet(np.asarray, array, like.dtype)
     if needs_resize(out, array.shape):
-        return np.asarray(array, out.dtype)
-    out[...] = array
+        return quiet(np.asarray, array, out.dtype)
+    quiet(np.copyto, out, array, casting="unsafe")
     return out
 
 

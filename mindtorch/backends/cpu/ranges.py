@@ -55,7 +55,7 @@ def arange_values(start: Any, step: Any, length: int, dtype: np.dtype) -> Array:
 def linspace_values(start: Any, end: Any, steps: int, dtype: np.dtype) -> Array:
     """From both ends to the middle, so that the last number is exact."""
     if steps < 2:
-        return checked_number(start, dtype).reshape(1)[:steps]
+        return checked_number(start, dtype).reshape(1)[:steps].copy()
     first, last = checked_number(start, dtype), checked_number(end, dtype)
     work = np.dtype(np.float64) if dtype.kind in "iu" else dtype
     index = np.arange(steps).astype(np.float64 if work.kind == "c" else work)

@@ -9,11 +9,11 @@ import numpy as np
 from mindtorch import geometry, iterator
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import widened
-from mindtorch.backends.cpu.quiet import quiet
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import reduced_dims
 from mindtorch.promotion import DOUBLE, FLOAT, INT64, is_integral
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]

@@ -1,4 +1,4 @@
-"""Kernels of the reductions: sums, extremes, truth, spread, norms. Results are row-major, as in torch."""
+"""Kernels of the reductions: sums, extremes, truth, norms. Results are row-major, as in torch."""
 
 import math
 from typing import Any
@@ -18,7 +18,6 @@ from mindtorch.backends.cpu.order_statistics import (
     nanmedian,
     nanmedian_dim,
 )
-from mindtorch.backends.cpu.quiet import quiet, run_quietly
 from mindtorch.backends.cpu.reducing import (
     add_up,
     add_up_all,
@@ -42,6 +41,7 @@ from mindtorch.backends.cpu.softmax import (
     softmax_backward_data,
 )
 from mindtorch.backends.cpu.sorting import sort, sort_stable, topk
+from mindtorch.backends.cpu.spread import std, std_mean, var, var_mean
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import check_distinct, check_result_dtype, reduced_dims
 from mindtorch.promotion import (
@@ -57,7 +57,7 @@ from mindtorch.promotion import (
     promote,
     real_of,
 )
-from mindtorch.warning import warn
+from mindtorch.quiet import quiet, run_quietly
 
 __all__ = [
     "aminmax",
@@ -86,7 +86,11 @@ __all__ = [
     "softmax_backward_data",
     "sort",
     "sort_stable",
+    "std",
+    "std_mean",
     "topk",
+    "var",
+    "var_mean",
 ]
 
 Array = np.ndarray
@@ -327,46 +331,6 @@ def _truth(op: str, function: Any, input: Array, dim: Dims, keepdim: bool, out: 
     dims = reduced_dims(dim, input.ndim)
     result = function.reduce(input.astype(bool, copy=False), dims, None, None, keepdim)
     return store(result, UINT8 if input.dtype == UINT8 else BOOL, out)
-
-
-# -------------------- spread --------------------
-
-
-def var(
-    input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False, out: Array | None = None
-) -> Array:
-    return store(_variance("var", input, dim, correction, keepdim), real_of(input.dtype), out)
-
-
-def std(
-    input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False, out: Array | None = None
-) -> Array:
-    return store(quiet(np.sqrt, _variance("std", input, dim, correction, keepdim)), real_of(input.dtype), out)
-
-
-def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdim: bool) -> Array:
-    if is_integral(input.dtype):
-        raise RuntimeError("std and var only support floating point and complex dtypes")
-    dims = reduced_dims(dim, input.ndim)
-    freedom = count(input.shape, dims) - (1 if correction is None else correction)
-    if freedom <= 0:
-        warn(
-            f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
-            "numel divided by output numel).",
-            UserWarning,
-        )
-    return quiet(_mean_square_deviation, as_computed(input, input.dtype), dims, keepdim, freedom if freedom > 0 else 0)
-
-
-def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, freedom: float) -> Array:
-    if values.dtype in COMPLEX:
-        parts = (_mean_square_deviation(part, dims, keepdim, freedom) for part in (values.real, values.imag))
-        return np.add(*parts)
-    kind = values.dtype.type
-    mean = np.divide(add_up(values, dims, True), kind(count(values.shape, dims)))
-    deviation = values - mean
-    deviation *= deviation
-    return np.divide(add_up(deviation, dims, keepdim), kind(freedom))
 
 
 # -------------------- norms --------------------

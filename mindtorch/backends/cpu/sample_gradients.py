@@ -9,6 +9,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.checks import not_implemented
 from mindtorch.lazy import lazy
+from mindtorch.quiet import quiet
 
 special = lazy("scipy.special")
 
@@ -33,14 +34,18 @@ def _check_dtype(input: Array, name: str) -> None:
 def _by_region(regions: tuple, dtype: np.dtype, *arrays: Array) -> Array:
     """Each element by the first region that it is in; the last region is everywhere."""
     wide = [np.ascontiguousarray(array, np.float64).reshape(-1) for array in np.broadcast_arrays(*arrays)]
-    result, rest = np.empty(wide[0].shape), np.arange(wide[0].size)
-    with np.errstate(all="ignore"):
-        for belongs, function in regions:
-            inside = belongs(*(array[rest] for array in wide))
-            places, rest = rest[inside], rest[~inside]
-            if places.size:
-                result[places] = function(*(array[places] for array in wide))
+    result = quiet(_computed_by_region, regions, wide)
     return result.astype(dtype).reshape(np.broadcast_shapes(*(array.shape for array in arrays)))
+
+
+def _computed_by_region(regions: tuple, arrays: list[Array]) -> Array:
+    result, rest = np.empty(arrays[0].shape), np.arange(arrays[0].size)
+    for belongs, function in regions:
+        inside = belongs(*(array[rest] for array in arrays))
+        places, rest = rest[inside], rest[~inside]
+        if places.size:
+            result[places] = function(*(array[places] for array in arrays))
+    return result
 
 
 def _everywhere(first: Array, *others: Array) -> Array:

@@ -8,6 +8,7 @@ from mindtorch.backends.cpu.casting import deliver, deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.promotion import INT32, INT64, common_dtype
+from mindtorch.warning import warn_once
 
 Array = np.ndarray
 
@@ -30,6 +31,7 @@ def searchsorted(
     ordered, values = (widen(each.astype(common, copy=False)) for each in (sorted_sequence, input))
     if common.kind in "bc" and input.size:
         raise not_implemented("searchsorted_out_cpu", ordered)
+    _warn_of_copies({"input value": input, "boundary": sorted_sequence, "sorter": sorter})
     if sorter is not None:
         ordered = np.take_along_axis(ordered, sorter, -1)
     places = _places(ordered, values, "right" if right or side == "right" else "left")
@@ -74,6 +76,16 @@ def _places(ordered: Array, values: Array, side: Any) -> Array:
     for row in np.ndindex(*values.shape[:-1]):
         result[row] = np.searchsorted(ordered[row], values[row], side)
     return result
+
+
+def _warn_of_copies(given: dict[str, Array | None]) -> None:
+    for name, array in given.items():
+        if array is not None and not array.flags.c_contiguous:
+            warn_once(
+                f"torch.searchsorted(): {name} tensor is non-contiguous, this will lower the performance due to extra "
+                "data copy when converting non-contiguous tensor to contiguous, please use contiguous "
+                f"{name} tensor if possible. This message will only appear once per program."
+            )
 
 
 def _check_side(side: str | None, right: bool) -> None:

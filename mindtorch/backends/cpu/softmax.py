@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.computing import FLOATS
-from mindtorch.backends.cpu.quiet import quiet, run_quietly
 from mindtorch.backends.cpu.reducing import as_computed, can_sum_rows, check_out_dtype, one_dim, store, sum_of_rows
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import BLOCK, check_distinct
 from mindtorch.promotion import BFLOAT16, FLOAT, HALF
+from mindtorch.quiet import quiet, run_quietly
 
 Array = np.ndarray
 Step = Callable[..., None]

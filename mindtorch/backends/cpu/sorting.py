@@ -3,11 +3,12 @@
 import numpy as np
 
 from mindtorch import geometry
-from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.backends.cpu.arithmetic import RANGES
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import refused
 from mindtorch.iterator import new_array
 from mindtorch.promotion import BOOL, COMPLEX, INT64
+from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Pair = tuple[Array, Array]
@@ -75,15 +76,35 @@ def topk(
     return store(chosen.reshape(shape), input.dtype, values_out), store(indices.reshape(shape), INT64, indices_out)
 
 
+_FEW, _LONG = 16, 128  # so many searches of a row that long take less time than a partition of it
+
+
 def _best(keys: Array, k: int, largest: bool) -> Array:
     """The indices of the k best of each row, best first. A partition first, as sorting all of a long row is slow."""
     length = keys.shape[-1]
+    if 0 < k <= _FEW and length >= _LONG and (found := _best_one_by_one(keys, k, largest)) is not None:
+        return found
     if k * 8 < length:
         part = np.argpartition(keys, length - k if largest else k - 1, axis=-1) if k else np.argsort(keys, axis=-1)
         candidates = np.sort(part[..., length - k :] if largest else part[..., :k], axis=-1)
         keys = np.take_along_axis(keys, candidates, -1)
         return np.take_along_axis(candidates, _order(keys, largest), -1)
     return _order(keys, largest)[..., :k]
+
+
+def _best_one_by_one(keys: Array, k: int, largest: bool) -> Array | None:
+    """The same by a search for each of the k. None if a row has too few that are better than what takes their place."""
+    lowest, highest = RANGES[keys.dtype]
+    search, worst = (np.argmax, lowest) if largest else (np.argmin, highest)
+    rows = np.array(keys, order="C").reshape(-1, keys.shape[-1])
+    numbers, found = np.arange(len(rows)), np.empty((len(rows), k), np.int64)
+    for place in range(k):
+        found[:, place] = best = search(rows, 1)
+        chosen = rows[numbers, best]
+        if np.count_nonzero(chosen > worst if largest else chosen < worst) < chosen.size:  # or NaN
+            return None
+        rows[numbers, best] = worst
+    return found.reshape(*keys.shape[:-1], k)
 
 
 def _order(keys: Array, largest: bool) -> Array:

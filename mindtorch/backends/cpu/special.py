@@ -35,6 +35,20 @@ from mindtorch.backends.cpu.bessel import (
 )
 from mindtorch.backends.cpu.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.elementwise import binary, unary
+from mindtorch.backends.cpu.polynomials import (
+    chebyshev_polynomial_t,
+    chebyshev_polynomial_u,
+    chebyshev_polynomial_v,
+    chebyshev_polynomial_w,
+    hermite_polynomial_h,
+    hermite_polynomial_he,
+    laguerre_polynomial_l,
+    legendre_polynomial_p,
+    shifted_chebyshev_polynomial_t,
+    shifted_chebyshev_polynomial_u,
+    shifted_chebyshev_polynomial_v,
+    shifted_chebyshev_polynomial_w,
+)
 from mindtorch.backends.cpu.refusals import not_implemented
 from mindtorch.lazy import lazy
 from mindtorch.promotion import COMPLEX, int_to_float
@@ -44,6 +58,10 @@ __all__ = [
     "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1",
     "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0",
     "entr", "erfcx", "i0", "i0e", "i1", "i1e", "igamma", "igammac", "log_ndtr", "ndtri", "xlog1py", "zeta",
+    "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w",
+    "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
+    "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
 ]  # fmt: skip
 
 scipy_special = lazy("scipy.special")

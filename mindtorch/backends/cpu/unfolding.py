@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.convolution import Geometry, crop, fold, pad, windows
-from mindtorch.backends.cpu.quiet import quiet
+from mindtorch.quiet import quiet
 
 Ints = Sequence[int]
 

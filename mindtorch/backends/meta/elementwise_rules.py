@@ -10,14 +10,14 @@ from mindtorch.dtype import FROM_NUMPY
 from mindtorch.promotion import BOOL, RULES
 
 
-def broadcast(promotion: str) -> Kernel:
-    """All tensor arguments expand to one shape."""
+def broadcast(promotion: str, operands: int = 3) -> Kernel:
+    """All tensor arguments expand to one shape. The first few arguments, `operands`, count for the dtype."""
     rule = RULES[promotion]
 
     def kernel(*arguments: Any, out: Any = None) -> Any:
         arrays = [each for each in arguments if is_array(each)]
         iterator.check_devices(arrays)
-        dtype = rule(*_operands(arguments, len(arrays)))
+        dtype = rule(*_operands(arguments[:operands], len(arrays)))
         shape, strides = elementwise_layout(arrays)
         if not is_array(arguments[0]):  # a number first: always row-major
             strides = None
@@ -30,9 +30,9 @@ def broadcast(promotion: str) -> Kernel:
     return kernel
 
 
-def broadcast_reversed(promotion: str) -> Kernel:
+def broadcast_reversed(promotion: str, operands: int = 3) -> Kernel:
     """The second operand's strides count first: what is computed is `other - input`."""
-    in_order = broadcast(promotion)
+    in_order = broadcast(promotion, operands)
 
     def kernel(input: Any, other: Any, *options: Any) -> Any:
         return in_order(other, input, *options) if is_array(other) else in_order(input, other, *options)
@@ -42,7 +42,7 @@ def broadcast_reversed(promotion: str) -> Kernel:
 
 def _operands(arguments: Sequence[Any], arrays: int) -> list[Any]:
     """The arguments that take part in promotion. A number beside several tensors is a factor or the like."""
-    return [each for each in arguments[:3] if is_array(each) or arrays == 1 or isinstance(each, str)]
+    return [each for each in arguments if is_array(each) or arrays == 1 or isinstance(each, str)]
 
 
 def masked_fill(promotion: str) -> Kernel:

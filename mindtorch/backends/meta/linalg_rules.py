@@ -131,3 +131,33 @@ def eig(promotion: str) -> Kernel:
         return deliver_all(out, [_plain(input.shape[:-1], dtype), _matrix(input.shape, dtype)])
 
     return kernel
+
+
+def geqrf(promotion: str) -> Kernel:
+    def kernel(input: Any, out: Any = None) -> Any:
+        factors = (*input.shape[:-2], min(input.shape[-2:]))
+        return deliver_all(out, [_matrix(input.shape, input.dtype), _plain(factors, input.dtype)])
+
+    return kernel
+
+
+def householder_product(promotion: str) -> Kernel:
+    def kernel(input: Any, tau: Any, out: Any = None) -> Any:
+        return deliver(out, *_matrix(input.shape, input.dtype))
+
+    return kernel
+
+
+def ormqr(promotion: str) -> Kernel:
+    def kernel(input: Any, tau: Any, other: Any, *options: Any, out: Any = None) -> Any:
+        return deliver(out, *_matrix(other.shape, input.dtype))
+
+    return kernel
+
+
+def ldl_solve(promotion: str) -> Kernel:
+    def kernel(LD: Any, pivots: Any, B: Any, hermitian: bool = False, out: Any = None) -> Any:
+        batch = iterator.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+        return deliver(out, *_matrix((*batch, *B.shape[-2:]), B.dtype))
+
+    return kernel

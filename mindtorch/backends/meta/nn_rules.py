@@ -177,6 +177,14 @@ def adaptive_max_pool(promotion: str) -> Kernel:
     return kernel
 
 
+def fractional_max_pool(promotion: str) -> Kernel:
+    def kernel(input: Any, kernel_size: Ints, output_size: Ints, random_samples: Any, out: Any = None) -> Any:
+        shape = (*input.shape[: -len(output_size)], *output_size)
+        return deliver_all(out, [(shape, input.dtype, None), (shape, INT64, None)])
+
+    return kernel
+
+
 def max_unpool(promotion: str) -> Kernel:
     def kernel(input: Any, indices: Any, output_size: Ints, *options: Any, out: Any = None) -> Any:
         shape = (*input.shape[: -len(output_size)], *output_size)
@@ -281,6 +289,60 @@ def layer_norm(promotion: str) -> Kernel:
         shape = input.shape[:outer] + (1,) * len(normalized_shape)
         statistics = (shape, _statistics_dtype(input.dtype), None)
         return deliver_all(None, [(input.shape, input.dtype, None), statistics, statistics])
+
+    return kernel
+
+
+def attention(promotion: str) -> Kernel:
+    def kernel(query: Any, key: Any, value: Any, *options: Any) -> Any:
+        images, heads, places = query.shape[:3]
+        strides = geometry.preserved_strides(query.shape, geometry.strides_of(query))
+        sums = new((images, heads, places), _statistics_dtype(query.dtype), (heads * places, 1, heads))
+        return new(query.shape, query.dtype, strides), sums
+
+    return kernel
+
+
+def attention_backward(promotion: str) -> Kernel:
+    def kernel(grad_out: Any, query: Any, key: Any, value: Any, *options: Any) -> Any:
+        return tuple([new(each.shape, each.dtype, _by_place(each.shape)) for each in (query, key, value)])
+
+    return kernel
+
+
+def _by_place(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides of (images, heads, places, numbers) with the heads of a place side by side."""
+    _, heads, places, size = shape
+    return (places * heads * size, size, heads * size, 1)
+
+
+def lstm_cell(promotion: str) -> Kernel:
+    def kernel(input_gates: Any, hidden_gates: Any, cx: Any, *biases: Any) -> Any:
+        return new(cx.shape, cx.dtype), new(cx.shape, cx.dtype), new(input_gates.shape, cx.dtype)
+
+    return kernel
+
+
+def lstm_cell_backward(promotion: str) -> Kernel:
+    def kernel(grad_hy: Any, grad_cy: Any, cx: Any, cy: Any, workspace: Any, has_bias: bool) -> Any:
+        bias = new(workspace.shape[1:], cx.dtype) if has_bias else None
+        return new(workspace.shape, cx.dtype), new(cx.shape, cx.dtype), bias
+
+    return kernel
+
+
+def gru_cell(promotion: str) -> Kernel:
+    def kernel(input_gates: Any, hidden_gates: Any, hx: Any, *biases: Any) -> Any:
+        return new(hx.shape, hx.dtype), new((hx.shape[0], 5 * hx.shape[1]), hx.dtype)
+
+    return kernel
+
+
+def gru_cell_backward(promotion: str) -> Kernel:
+    def kernel(grad_hy: Any, workspace: Any, has_bias: bool) -> Any:
+        rows, size = grad_hy.shape
+        shapes = [(rows, 3 * size), (rows, 3 * size), (rows, size), *[(3 * size,)] * 2]
+        return tuple([new(shape, grad_hy.dtype) if len(shape) > 1 or has_bias else None for shape in shapes])
 
     return kernel
 

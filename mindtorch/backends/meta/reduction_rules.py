@@ -5,13 +5,21 @@ from typing import Any
 
 from mindtorch import iterator
 from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array
-from mindtorch.promotion import INT32, INT64
+from mindtorch.promotion import INT32, INT64, real_of
 
 
 def aminmax(promotion: str) -> Kernel:
     def kernel(input: Any, dim: int | None = None, keepdim: bool = False, out: Any = None) -> Any:
         shape = _reduced(input, dim, keepdim)
         return deliver_all(out, [(shape, input.dtype, None)] * 2)
+
+    return kernel
+
+
+def spread_and_mean(promotion: str) -> Kernel:
+    def kernel(input: Any, dim: Any = None, correction: Any = None, keepdim: bool = False, out: Any = None) -> Any:
+        shape = _reduced(input, dim, keepdim)
+        return deliver_all(out, [(shape, real_of(input.dtype), None), (shape, input.dtype, None)])
 
     return kernel
 

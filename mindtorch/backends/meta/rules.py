@@ -26,8 +26,12 @@ from mindtorch.backends.meta.layer_rules import (
 from mindtorch.backends.meta.linalg_rules import det as det
 from mindtorch.backends.meta.linalg_rules import eig as eig
 from mindtorch.backends.meta.linalg_rules import eigh as eigh
+from mindtorch.backends.meta.linalg_rules import geqrf as geqrf
+from mindtorch.backends.meta.linalg_rules import householder_product as householder_product
+from mindtorch.backends.meta.linalg_rules import ldl_solve as ldl_solve
 from mindtorch.backends.meta.linalg_rules import lu as lu
 from mindtorch.backends.meta.linalg_rules import lu_factor as lu_factor
+from mindtorch.backends.meta.linalg_rules import ormqr as ormqr
 from mindtorch.backends.meta.linalg_rules import qr as qr
 from mindtorch.backends.meta.linalg_rules import slogdet as slogdet
 from mindtorch.backends.meta.linalg_rules import solve as solve
@@ -48,6 +52,7 @@ from mindtorch.backends.meta.nn_rules import (
     convolution_backward,
     embedding,
     embedding_backward,
+    fractional_max_pool,
     im2col,
     layer_norm,
     layer_norm_backward,
@@ -63,6 +68,12 @@ from mindtorch.backends.meta.nn_rules import (
     resized,
     resized_backward,
 )
+from mindtorch.backends.meta.nn_rules import attention as attention
+from mindtorch.backends.meta.nn_rules import attention_backward as attention_backward
+from mindtorch.backends.meta.nn_rules import gru_cell as gru_cell
+from mindtorch.backends.meta.nn_rules import gru_cell_backward as gru_cell_backward
+from mindtorch.backends.meta.nn_rules import lstm_cell as lstm_cell
+from mindtorch.backends.meta.nn_rules import lstm_cell_backward as lstm_cell_backward
 from mindtorch.backends.meta.reduction_rules import aminmax as aminmax
 from mindtorch.backends.meta.reduction_rules import bucketize as bucketize
 from mindtorch.backends.meta.reduction_rules import histc as histc
@@ -70,6 +81,7 @@ from mindtorch.backends.meta.reduction_rules import histogram as histogram
 from mindtorch.backends.meta.reduction_rules import kthvalue as kthvalue
 from mindtorch.backends.meta.reduction_rules import rank as rank
 from mindtorch.backends.meta.reduction_rules import searchsorted as searchsorted
+from mindtorch.backends.meta.reduction_rules import spread_and_mean as spread_and_mean
 from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, new
 from mindtorch.device import as_device
 from mindtorch.device import device as Device
@@ -91,6 +103,7 @@ __all__ = [
     "convolution_backward",
     "embedding",
     "embedding_backward",
+    "fractional_max_pool",
     "im2col",
     "layer_norm",
     "layer_norm_backward",
@@ -230,6 +243,7 @@ def sizes(promotion: str | None) -> Kernel:
         return _sizes_of_input
 
     def kernel(size: Sequence[int], *options: Any, out: Any = None) -> Any:
+        geometry.check_sizes(size)
         second = options[0] if options else None
         strides = tuple(second) if isinstance(second, (list, tuple)) else None
         if strides is None and any(each is channels_last for each in options):
@@ -264,6 +278,8 @@ def arange(promotion: None) -> Kernel:
 
 def linspace(promotion: None) -> Kernel:
     def kernel(start: Any, end: Any, steps: int, *options: Any, out: Any = None) -> Any:
+        if steps < 0:
+            raise RuntimeError("number of steps must be non-negative")
         return deliver(out, (steps,), _asked_dtype(options))
 
     return kernel
@@ -272,6 +288,9 @@ def linspace(promotion: None) -> Kernel:
 def eye(promotion: None) -> Kernel:
     def kernel(n: int, *options: Any, out: Any = None) -> Any:
         columns = options[0] if options and isinstance(options[0], int) else n
+        for name, extent in (("n", n), ("m", columns)):
+            if extent < 0:
+                raise RuntimeError(f"{name} must be greater or equal to 0, got {extent}")
         asked = [each for each in options if isinstance(each, Dtype)]
         return deliver(out, (n, columns), _asked_dtype(asked))
 

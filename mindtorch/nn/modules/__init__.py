@@ -47,6 +47,7 @@ from mindtorch.nn.modules.distance import (
 from mindtorch.nn.modules.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from mindtorch.nn.modules.embedding import Embedding, EmbeddingBag
 from mindtorch.nn.modules.flatten import Flatten, Unflatten
+from mindtorch.nn.modules.fractional import FractionalMaxPool2d, FractionalMaxPool3d
 from mindtorch.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from mindtorch.nn.modules.lazy import LazyModuleMixin as LazyModuleMixin
 from mindtorch.nn.modules.lazy_layers import (
@@ -191,6 +192,8 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GELU",
     "GLU",
     "GRU",

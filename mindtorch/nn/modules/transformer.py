@@ -7,10 +7,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch.autograd.grad_mode import is_grad_enabled
 from mindtorch.dispatch import ops
 from mindtorch.nn import functional as F
 from mindtorch.nn import init
 from mindtorch.nn.attention import canonical_mask
+from mindtorch.nn.modules.activation import GELU, ReLU
 from mindtorch.nn.modules.attention import MultiheadAttention
 from mindtorch.nn.modules.container import ModuleList
 from mindtorch.nn.modules.dropout import Dropout
@@ -18,6 +20,7 @@ from mindtorch.nn.modules.linear import Linear
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.modules.normalization import LayerNorm
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 Activation = str | Callable[[Tensor], Tensor]
 
@@ -192,6 +195,10 @@ class TransformerEncoder(Module):
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
+        reason = _why_not_nested(encoder_layer) if enable_nested_tensor else None
+        if reason:
+            warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}")
+        self.use_nested_tensor = enable_nested_tensor and reason is None
         self.mask_check = mask_check
 
     def forward(
@@ -207,7 +214,41 @@ class TransformerEncoder(Module):
         output = src
         for layer in self.layers:
             output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        if padding is not None and mask is None and self._skips_padding(src, padding):
+            output = output.masked_fill((padding != 0).unsqueeze(-1), 0)
         return output if self.norm is None else self.norm(output)
+
+    def _skips_padding(self, src: Tensor, padding: Tensor) -> bool:
+        """Whether torch would go without the padding, in nested tensors, and give zeros in its place."""
+        if not self.use_nested_tensor or self.layers[0].training or src.ndim != 3:
+            return False
+        if is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in self.layers[0].parameters())):
+            return False
+        kept = padding == 0
+        at_the_end = ops.arange(kept.shape[1]) < kept.sum(1, keepdim=True)
+        return not self.mask_check or bool((kept == at_the_end).all())
+
+
+def _is_relu_or_gelu(activation: Any) -> bool:
+    return activation in (F.relu, F.gelu) or isinstance(activation, (ReLU, GELU))
+
+
+def _why_not_nested(layer: Module) -> str | None:
+    """What keeps torch from nested tensors in an encoder of such layers."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return "encoder_layer was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    obstacles = {
+        "norm_first was True": layer.norm_first,
+        "self_attn.batch_first was not True(use batch_first for better inference performance)": (
+            not attention.batch_first
+        ),
+        "self_attn was passed bias=False": attention.in_proj_bias is None,
+        "activation_relu_or_gelu was not True": not _is_relu_or_gelu(layer.activation),
+        "norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        "self_attn.num_heads is odd": attention.num_heads % 2 == 1,
+    }
+    return next((f"encoder_layer.{text}" for text, is_there in obstacles.items() if is_there), None)
 
 
 class TransformerDecoder(Module):

@@ -1,5 +1,6 @@
 """Modules on several devices. There is one, so the module does all the work."""
 
 from mindtorch.nn.parallel.data_parallel import DataParallel
+from mindtorch.nn.parallel.distributed import DistributedDataParallel
 
-__all__ = ["DataParallel"]
+__all__ = ["DataParallel", "DistributedDataParallel"]

@@ -1,5 +1,6 @@
 """Going through data in batches."""
 
+from mindtorch.utils.data import _utils as _utils
 from mindtorch.utils.data.collate import default_collate, default_convert
 from mindtorch.utils.data.dataloader import DataLoader
 from mindtorch.utils.data.dataset import (

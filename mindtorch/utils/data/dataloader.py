@@ -66,10 +66,12 @@ class DataLoader:
         return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
 
     def __iter__(self) -> Iterator[Any]:
+        if self._workers:
+            return self._batches_of_workers(self._workers)
         # torch draws a seed for its workers first, even if there are none: later draws must agree.
         seed = draw_seed(self.generator)
         if self.num_workers:
-            return self._batches_of_workers(seed)
+            return self._batches_of_workers(self._new_workers(seed))
         if isinstance(self.dataset, IterableDataset):
             return self._batches_of_stream()
         return (self._fetch(self.dataset, wanted) for wanted in self._wanted())
@@ -93,13 +95,14 @@ class DataLoader:
             if len(batch) == self.batch_size or not self.drop_last:
                 yield self.collate_fn(batch)
 
-    def _batches_of_workers(self, seed: int) -> Iterator[Any]:
-        workers = self._workers
-        if not workers:
-            count, init = self.num_workers, self.worker_init_fn
-            workers = [Worker(number, count, seed, self.dataset, init) for number in range(count)]
+    def _new_workers(self, seed: int) -> list[Worker]:
+        count, init = self.num_workers, self.worker_init_fn
+        workers = [Worker(number, count, seed, self.dataset, init) for number in range(count)]
         if self.persistent_workers:
             self._workers = workers
+        return workers
+
+    def _batches_of_workers(self, workers: list[Worker]) -> Iterator[Any]:
         if isinstance(self.dataset, IterableDataset):
             return batches_of_streams(workers, self.batch_size, self.drop_last, self.collate_fn)
         return batches(workers, iter(self._wanted()), self._fetch)

@@ -29,9 +29,9 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         return energy_out(input, dim, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "energy", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "energy", "keepdim", 3)
     try:
         input_array = input._array
@@ -59,9 +59,9 @@ def energy_out(input, dim=None, keepdim=False, *, out):
         return call(energy_out, input, dim, keepdim, out=out)
     if type(dim) is int:
         dim = (dim,)
-    elif dim is not None and type(dim) is not tuple:
+    elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
         dim = ints_of(dim, "energy", "dim", 2)
-    if keepdim and keepdim is not True:
+    if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "energy", "keepdim", 3)
     try:
         input_array = input._array

@@ -1,0 +1,41 @@
+"""The older profiler: a block, without steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch.profiler.events import EventList, FunctionEvent, FunctionEventAvg
+from mindtorch.profiler.profile import profile as _profile
+from mindtorch.profiler.profile import record_function
+
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]
+
+
+class profile(_profile):
+    """A block whose calls are timed, if it is enabled."""
+
+    def __init__(self, enabled: bool = True, *, record_shapes: bool = False, **ignored: Any) -> None:
+        super().__init__(record_shapes=record_shapes)
+        self.enabled = enabled
+
+    def __enter__(self) -> profile | None:  # type: ignore[override]
+        return super().__enter__() if self.enabled else None
+
+    @property
+    def function_events(self) -> EventList:
+        return self.events()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """How long the ops took, in microseconds."""
+        return self.events().self_cpu_time_total
+
+    def table(self, *args: Any, **kwargs: Any) -> str:
+        """The calls as a text, one line for each."""
+        return self.events().table(*args, **kwargs)
+
+    def total_average(self) -> FunctionEventAvg:
+        return self.events().total_average()
+
+    def __str__(self) -> str:
+        return str(self.events())

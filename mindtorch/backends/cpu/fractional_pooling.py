@@ -1,0 +1,140 @@
+"""Kernels of fractional max pooling: windows whose distances are random, and a number of them that is given."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu.casting import deliver
+from mindtorch.backends.cpu.checks import not_implemented
+from mindtorch.backends.cpu.precision import widen
+from mindtorch.quiet import quiet
+
+Array = np.ndarray
+Ints = Sequence[int]
+
+# By number of dimensions: how the op calls itself, and what it calls them.
+_NAMES = {
+    2: ("fractional_max_pool2d", ("height", "width")),
+    3: ("fractional_max_pool3d_out", ("time", "height", "width")),
+}
+
+
+def fractional_max_pool2d(input, kernel_size, output_size, random_samples, out=None):
+    return _pool(input, kernel_size, output_size, random_samples, out)
+
+
+def fractional_max_pool3d(input, kernel_size, output_size, random_samples, out=None):
+    return _pool(input, kernel_size, output_size, random_samples, out)
+
+
+def _pool(input: Array, kernel_size: Ints, output_size: Ints, samples: Array, out: Any) -> tuple[Array, Array]:
+    dims = len(kernel_size)
+    _check_input(input, kernel_size, output_size)
+    _check_samples(input, samples, dims)
+    if input.dtype.kind in "biuc":
+        raise not_implemented(f"fractional_max_pool{dims}d_out_frame", input)
+    planes = input if input.ndim == dims + 2 else input[None]
+    starts = quiet(_starts, planes, kernel_size, output_size, samples)
+    shape = (*input.shape[:-dims], *output_size)
+    results = [each.reshape(shape) for each in quiet(_largest, planes, kernel_size, starts)]
+    return tuple([deliver(result, each) for result, each in zip(results, out or (None, None), strict=True)])
+
+
+def _starts(planes: Array, kernel_size: Ints, output_size: Ints, samples: Array) -> list[Array]:
+    """Where the windows of each plane begin, by dimension. torch counts the samples from the last one on in images."""
+    dims = len(kernel_size)
+    starts = []
+    for place, (kernel, count) in enumerate(zip(kernel_size, output_size)):
+        size = planes.shape[place - dims]
+        sample = samples[: len(planes), :, place if dims == 3 else dims - 1 - place, None]
+        found = np.full((*planes.shape[:2], count), size - kernel, np.int64)
+        if count > 1:
+            kind = planes.dtype.type
+            step = kind(size - kernel) / kind(count - 1)
+            numbers = np.arange(count - 1).astype(planes.dtype)
+            found[..., :-1] = ((numbers + sample) * step).astype(np.int64) - (sample * step).astype(np.int64)
+        starts.append(found)
+    return starts
+
+
+def _largest(planes: Array, kernel_size: Ints, starts: list[Array]) -> tuple[Array, Array]:
+    """The largest element of each window, or the last one that is not a number, and its place in the plane."""
+    dims = len(kernel_size)
+    lead = np.ix_(*[np.arange(size) for size in planes.shape[:2]])
+    lead = [each.reshape(*each.shape, *(1,) * dims) for each in lead]
+    corners = [_along(each, place, dims) for place, each in enumerate(starts)]
+    flat = planes.reshape(*planes.shape[:2], -1)
+    largest: Any = None
+    for offset in product(*[range(kernel) for kernel in kernel_size]):
+        places = np.ravel_multi_index(
+            np.broadcast_arrays(*[corner + step for corner, step in zip(corners, offset)]), planes.shape[2:]
+        )
+        values = flat[(*lead, places)]
+        if largest is None:
+            largest, indices = values, places.copy()
+        else:
+            better = (values > largest) | np.isnan(values)
+            np.copyto(largest, values, where=better)
+            np.copyto(indices, places, where=better)
+    return largest, indices
+
+
+def _along(starts: Array, place: int, dims: int) -> Array:
+    """The starts of one dimension, to be broadcast with those of the others."""
+    shape = [1] * dims
+    shape[place] = starts.shape[-1]
+    return starts.reshape(*starts.shape[:-1], *shape)
+
+
+def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size, indices):
+    return _spread(grad_output, input, 2, indices)
+
+
+def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size, indices):
+    return _spread(grad_output, input, 3, indices)
+
+
+def _spread(grad: Array, input: Array, dims: int, indices: Array) -> Array:
+    """The gradient of each window goes to its largest element."""
+    if grad.dtype.kind in "biuc":
+        raise not_implemented(f"fractional_max_pool{dims}d_backward_out_frame", grad)
+    planes = int(np.prod(input.shape[:-dims]))
+    total = np.zeros((planes, int(np.prod(input.shape[-dims:]))), widen(grad[..., :0]).dtype)
+    rows = np.arange(planes)[:, None]
+    np.add.at(total, (rows, indices.reshape(planes, -1)), widen(grad).reshape(planes, -1))
+    return total.reshape(input.shape).astype(grad.dtype)
+
+
+# -------------------- checks --------------------
+
+
+def _check_input(input: Array, kernel_size: Ints, output_size: Ints) -> None:
+    dims = len(kernel_size)
+    name, sides = _NAMES[dims]
+    if input.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(input.shape)}")
+    for dim in range(1, input.ndim):
+        if not input.shape[dim]:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but got"
+                f"{list(input.shape)} with dimension {dim} being empty."
+            )
+    for side, size, kernel, count in zip(sides, input.shape[-dims:], kernel_size, output_size):
+        if count + kernel - 1 > size - (dims == 3):  # torch asks for one more element of a volume
+            raise RuntimeError(f"{name}(): pool {side} {kernel} too large relative to input {side} {size}")
+
+
+def _check_samples(input: Array, samples: Array, dims: int) -> None:
+    batch, channels = (1, input.shape[0]) if input.ndim == dims + 1 else input.shape[:2]
+    if samples.dtype != input.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    if samples.ndim != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {samples.ndim}")
+    if samples.shape[0] < batch:
+        raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
+    if samples.shape[1] != channels:
+        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
+    if samples.shape[2] != dims:
+        raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}.")

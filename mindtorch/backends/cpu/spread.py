@@ -1,0 +1,75 @@
+"""Kernels of variance and standard deviation, alone or with the mean."""
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.cpu.reducing import add_up, as_computed, count, store
+from mindtorch.iterator import reduced_dims
+from mindtorch.promotion import COMPLEX, is_integral, real_of
+from mindtorch.quiet import quiet
+from mindtorch.warning import warn
+
+Array = np.ndarray
+Dims = Any
+
+
+def var(
+    input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False, out: Array | None = None
+) -> Array:
+    return store(_variance("var", input, dim, correction, keepdim), real_of(input.dtype), out)
+
+
+def std(
+    input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False, out: Array | None = None
+) -> Array:
+    return store(quiet(np.sqrt, _variance("std", input, dim, correction, keepdim)), real_of(input.dtype), out)
+
+
+def var_mean(
+    input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False
+) -> tuple[Array, Array]:
+    mean = _mean("var_mean", input, dim, keepdim)
+    return store(_variance("var_mean", input, dim, correction, keepdim), real_of(input.dtype), None), mean
+
+
+def std_mean(
+    input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False
+) -> tuple[Array, Array]:
+    mean = _mean("std_mean", input, dim, keepdim)
+    deviation = quiet(np.sqrt, _variance("std_mean", input, dim, correction, keepdim))
+    return store(deviation, real_of(input.dtype), None), mean
+
+
+def _mean(op: str, input: Array, dim: Dims, keepdim: bool) -> Array:
+    if is_integral(input.dtype):
+        raise RuntimeError(f"{op} only support floating point and complex dtypes")
+    values, dims = as_computed(input, input.dtype), reduced_dims(dim, input.ndim)
+    return store(quiet(_average, values, dims, keepdim), input.dtype, None)
+
+
+def _average(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    return np.divide(add_up(values, dims, keepdim), values.dtype.type(count(values.shape, dims)))
+
+
+def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdim: bool) -> Array:
+    if is_integral(input.dtype):
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    dims = reduced_dims(dim, input.ndim)
+    freedom = count(input.shape, dims) - (1 if correction is None else correction)
+    if freedom <= 0:
+        warn(
+            f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+            "numel divided by output numel).",
+            UserWarning,
+        )
+    return quiet(_mean_square_deviation, as_computed(input, input.dtype), dims, keepdim, freedom if freedom > 0 else 0)
+
+
+def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, freedom: float) -> Array:
+    if values.dtype in COMPLEX:
+        parts = (_mean_square_deviation(part, dims, keepdim, freedom) for part in (values.real, values.imag))
+        return np.add(*parts)
+    deviation = values - _average(values, dims, True)
+    deviation *= deviation
+    return np.divide(add_up(deviation, dims, keepdim), values.dtype.type(freedom))

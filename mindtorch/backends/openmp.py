@@ -1,0 +1,5 @@
+"""OpenMP is not used here."""
+
+
+def is_available() -> bool:
+    return False

@@ -1,0 +1,107 @@
+"""Attention: as one op with its own gradient where torch has such a kernel, and step by step elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mindtorch.autograd.formulas.attention import later_keys, repeat_heads, scale_of
+from mindtorch.backends.attention_choice import SDPBackend, is_allowed
+from mindtorch.backends.cpu.checks import c_name
+from mindtorch.dispatch import ops
+from mindtorch.dtype import bfloat16, float16, float32
+from mindtorch.dtype import bool as boolean
+from mindtorch.tensor import Tensor
+
+_HALVES = (float16, bfloat16)
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
+    _check_attention(query, key, value, attn_mask, is_causal)
+    if dropout_p == 0 and _has_kernel(query, key, value, attn_mask, enable_gqa):
+        return ops._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, 0.0, is_causal, attn_mask=attn_mask, scale=scale
+        )[0]
+    if not is_allowed(SDPBackend.MATH):
+        raise RuntimeError(
+            "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the "
+            "math kernel and the fused kernels."
+        )
+    if enable_gqa:
+        key, value = (repeat_heads(tensor, query.shape[-3]) for tensor in (key, value))
+    return _step_by_step(query, key, value, attn_mask, dropout_p, is_causal, scale)
+
+
+def _has_kernel(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, enable_gqa: bool) -> bool:
+    """Whether torch computes it as one op, which has other strides and another node."""
+    if not query.ndim == key.ndim == value.ndim == 4 or not query.is_floating_point() or query.device.type == "npu":
+        return False
+    if mask is not None and (mask.ndim not in (2, 4) or mask.requires_grad):
+        return False
+    if not _shapes_match(query._array.shape, key._array.shape, value._array.shape, enable_gqa):
+        return False
+    rows_are_whole = all(tensor.stride(-1) == 1 for tensor in (query, key, value))
+    return rows_are_whole and is_allowed(SDPBackend.FLASH_ATTENTION)
+
+
+def _shapes_match(query: Sequence[int], key: Sequence[int], value: Sequence[int], enable_gqa: bool) -> bool:
+    """Whether they are the same but for the number of places and, with grouped queries, of heads."""
+    images, heads, _, size = query
+    same_heads = heads == key[1] or (enable_gqa and key[1] != 0 and heads % key[1] == 0)
+    return key == value and (images, size) == (key[0], key[3]) and same_heads and 0 not in (*query, *key)
+
+
+def _step_by_step(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+) -> Tensor:
+    if query.dtype in _HALVES:
+        wide = (tensor.to(float32) for tensor in (query, key, value))
+        mask = mask.to(float32) if mask is not None and mask.is_floating_point() else mask
+        return _step_by_step(*wide, mask, dropout_p, is_causal, scale).to(query.dtype)
+    # Both factors carry the root of the scale, as in torch.
+    root = math.sqrt(scale_of(query, scale))
+    scores = (query * root) @ (key.transpose(-2, -1) * root)
+    if is_causal:  # every query sees the first key, so that no row is masked altogether
+        weights = scores.masked_fill(later_keys(scores), -math.inf).softmax(-1)
+    else:
+        weights = scores.softmax(-1) if mask is None else _masked_softmax(scores, mask)
+    return ops.dropout(weights, dropout_p, True) @ value if dropout_p > 0 else weights @ value
+
+
+def _masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """The softmax under a mask, boolean or added; zero instead of NaN in a row that is masked altogether."""
+    scores = scores.masked_fill(~mask, -math.inf) if mask.dtype is boolean else scores + mask
+    blocked = (scores == -math.inf).all(-1, keepdim=True)
+    return scores.softmax(-1).masked_fill(blocked, 0.0)
+
+
+# -------------------- checks --------------------
+
+
+def _check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool) -> None:
+    if not query.dtype is key.dtype is value.dtype:
+        names = [c_name(tensor._array) for tensor in (query, key, value)]
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, "
+            f"but got query.dtype: {names[0]} key.dtype: {names[1]} and value.dtype: {names[2]} instead."
+        )
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, "
+            f"but got query.dim: {query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
+        )
+    if mask is None:
+        return
+    if mask.dtype not in (boolean, float32, query.dtype):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, "
+            f"but got attn_mask.dtype: {c_name(mask._array)} and  query.dtype: {c_name(query._array)} instead."
+        )
+    if is_causal:
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
