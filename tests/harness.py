@@ -35,6 +35,16 @@ TOLERANCES = {
 REFUSALS = ("\" not implemented for '", "Subtraction, the `-` operator, with a bool tensor is not supported")
 
 
+# What torch advises against, in texts of warnings that come with a call however it is made.
+ADVICE = (
+    r"(torch\.|at\W\W)\w+ is deprecated",
+    r"Using torch\.cross",
+    r"index_reduce\(\) is in beta",
+    r"Using padding='same'",
+    r"torch\.searchsorted\(\)",
+)
+
+
 @cache
 def model():
     return load(ROOT)

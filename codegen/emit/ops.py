@@ -45,7 +45,7 @@ IMPORTS = {
     ),
     "is_int": "mindtorch.dispatch.argument_types",
     "old_call": "mindtorch.dispatch.deprecation",
-    **dict.fromkeys(("call", "intercepts"), "mindtorch.dispatch.dispatcher"),
+    **dict.fromkeys(("call", "intercepts", "looks_inside"), "mindtorch.dispatch.dispatcher"),
     **dict.fromkeys(("check_options", "factory_options"), "mindtorch.dispatch.factory"),
     "kernel_table": "mindtorch.dispatch.registry",
     "int64": "mindtorch.dtype",

@@ -121,12 +121,14 @@ def _next_edges(edges: tuple[Argument, ...], alone: bool) -> str:
 def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None) -> str:
     """A test on attributes only; a list of tensors is looked at later.
 
-    Whoever watches calls sees what a composite op is made of, and so does the graph then.
+    Some who watch calls have to see what a composite op is made of, and so does the graph then.
     """
     tests = [] if any(a.type.is_list for a in edges) else [_has_edge(argument) for argument in edges]
     some = f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
     parts = [some, "(state.grad_everywhere or thread.grad_enabled)", f"({in_python_names(when)})" if when else ""]
-    parts += ["not state.interceptors"] if op.is_composite else []
+    if op.is_composite:
+        tensors = comma_separated(argument.python_name for argument in op.schema.tensor_arguments)
+        parts.append(f"not (state.interceptors and looks_inside({tensors}))")
     return " and ".join(part for part in parts if part)
 
 

@@ -20,7 +20,7 @@ from mindtorch.dispatch.arguments import (
     raise_no_overload,
     scalar_of,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, factory_options
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
@@ -2913,7 +2913,7 @@ def polar(abs, angle, *, out=None):
     if (
         (abs._edge is not None or angle._edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(abs, angle))
     ):
         abs_edge = abs._edge or edge_of(abs)
         angle_edge = angle._edge or edge_of(angle)

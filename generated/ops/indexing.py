@@ -21,7 +21,7 @@ from mindtorch.dispatch.arguments import (
     scalar_of,
     str_of,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.errors import empty_tensor_list
 from mindtorch.state import thread
@@ -2107,7 +2107,7 @@ def rot90(input, k=1, dims=(0, 1)):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.Rot90Backward0((edge,))
@@ -2216,7 +2216,7 @@ def index_fill_int_Scalar(input, dim, index, value):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input, index))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.IndexFillBackward0((edge,))
@@ -2324,7 +2324,7 @@ def index_copy(input, dim, index, source, *, out=None):
     if (
         (input._edge is not None or source._edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input, index, source))
     ):
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
@@ -2385,7 +2385,7 @@ def take(input, index, *, out=None):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input, index))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.TakeBackward0((edge,))

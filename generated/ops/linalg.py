@@ -23,7 +23,7 @@ from mindtorch.dispatch.arguments import (
     str_of,
 )
 from mindtorch.dispatch.deprecation import old_call
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.geometry import strides_of
@@ -619,7 +619,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     if (
         (input._edge is not None or vec1._edge is not None or vec2._edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input, vec1, vec2))
     ):
         input_edge = input._edge or edge_of(input)
         vec1_edge = vec1._edge or edge_of(vec1)
@@ -685,7 +685,7 @@ def vdot(input, other, *, out=None):
     if (
         (input._edge is not None or other._edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input, other))
     ):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
@@ -974,7 +974,7 @@ def trace(input):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.TraceBackward0((edge,))
@@ -1838,7 +1838,7 @@ def cholesky(input, upper=False, *, out=None):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.CholeskyBackward0((edge,))
@@ -3677,7 +3677,7 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
     if (
         (input._edge is not None or other._edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input, other))
     ):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
@@ -3781,7 +3781,7 @@ def _cdist_forward(x1, x2, p, compute_mode):
     if (
         (x1._edge is not None or x2._edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(x1, x2))
     ):
         x1_edge = x1._edge or edge_of(x1)
         x2_edge = x2._edge or edge_of(x2)
@@ -3819,7 +3819,7 @@ def _pdist_forward(input, p=2.0):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.PdistBackward0((edge,))

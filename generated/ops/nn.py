@@ -22,7 +22,7 @@ from mindtorch.dispatch.arguments import (
     scalar_of,
     str_of,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap, wrap_output
@@ -1495,7 +1495,7 @@ def affine_grid_generator(theta, size, align_corners):
     if (
         theta._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(theta))
         and (edge := theta._edge or edge_of(theta))
     ):
         node = nodes.AffineGridGeneratorBackward0((edge,))
@@ -6733,7 +6733,7 @@ def pixel_shuffle(input, upscale_factor):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.PixelShuffleBackward0((edge,))
@@ -6755,7 +6755,7 @@ def pixel_unshuffle(input, downscale_factor):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.PixelUnshuffleBackward0((edge,))
@@ -6777,7 +6777,7 @@ def channel_shuffle(input, groups):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.ChannelShuffleBackward0((edge,))
@@ -6870,7 +6870,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
             or (bias is not None and bias._edge is not None)
         )
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input, weight, bias))
     ):
         input_edge = input._edge or edge_of(input)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))

@@ -2074,39 +2074,19 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
     return write_out(out, composite.multinomial(input, num_samples, replacement, generator=generator))
 
 
-def normal_default(input, mean=0.0, std=1.0, *, generator=None, out=None):
-    """normal(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor"""
-    if state.interceptors and intercepts(normal_default, input):
-        return call(normal_default, input, mean, std, generator=generator, out=out)
-    if out is not None:
-        return normal_default_out(input, mean, std, generator=generator, out=out)
+def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
+    """normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(normal_functional_default, input):
+        return call(normal_functional_default, input, mean, std, generator=generator)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(normal_default, input, mean, std, generator=generator, out=out)
+        return raise_bad_argument(normal_functional_default, input, mean, std, generator=generator)
     if type(mean) is not float:
-        mean = float_of(mean, "normal", "mean", 2)
+        mean = float_of(mean, "normal_functional", "mean", 2)
     if type(std) is not float:
-        std = float_of(std, "normal", "std", 3)
+        std = float_of(std, "normal_functional", "std", 3)
     if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
-    return composite.normal_of_numbers(input, mean, std, generator=generator)
-
-
-def normal_default_out(input, mean=0.0, std=1.0, *, generator=None, out):
-    """normal.out(Tensor self, float mean=0., float std=1., *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.interceptors and intercepts(normal_default_out, input, out):
-        return call(normal_default_out, input, mean, std, generator=generator, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(normal_default_out, input, mean, std, generator=generator, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(normal_default_out, input, mean, std, generator=generator, out=out)
-    if type(mean) is not float:
-        mean = float_of(mean, "normal", "mean", 2)
-    if type(std) is not float:
-        std = float_of(std, "normal", "std", 3)
-    if generator is not None:
-        generator = generator_of(generator, "normal", "generator")
-    refuse_grad("normal", input, out)
-    return composite.normal_of_numbers_out(input, mean, std, generator=generator, out=out)
+        generator = generator_of(generator, "normal_functional", "generator")
+    return composite.normal_functional(input, mean, std, generator=generator)
 
 
 def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):

@@ -23,7 +23,7 @@ from mindtorch.dispatch.arguments import (
     scalar_of,
     str_of,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
@@ -3313,7 +3313,7 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.NormBackward1((edge,))
@@ -3360,7 +3360,7 @@ def norm_Scalar(input, p=2):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.NormBackward0((edge,))
@@ -3387,7 +3387,7 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.NormBackward2((edge,))
@@ -3422,7 +3422,7 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.NormBackward3((edge,))
@@ -3491,7 +3491,7 @@ def dist(input, other, p=2):
     if (
         (input._edge is not None or other._edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input, other))
     ):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)

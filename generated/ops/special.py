@@ -9,7 +9,7 @@ from mindtorch.autograd.outputs import recorded, refuse_grad, write_back, write_
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import special as composite
 from mindtorch.dispatch.arguments import explained, int_of, raise_bad_argument, raise_no_overload, scalar_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.kinds import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch.state import thread
@@ -3676,7 +3676,7 @@ def mvlgamma(input, p, *, out=None):
     if (
         input._edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not state.interceptors
+        and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.MvlgammaBackward0((edge,))

@@ -229,8 +229,11 @@ OPS = (
     ),
     (SCHEMAS["multinomial"], functions.multinomial, {"composite": True, "tags": ("nondeterministic_seeded",)}),
     (SCHEMAS["multinomial.out"], functions.multinomial_out, {"composite": True, "tags": ("nondeterministic_seeded",)}),
-    (SCHEMAS["normal"], functions.normal_default, {"composite": True, "tags": ("nondeterministic_seeded",)}),
-    (SCHEMAS["normal.out"], functions.normal_default_out, {"composite": True, "tags": ("nondeterministic_seeded",)}),
+    (
+        SCHEMAS["normal_functional"],
+        functions.normal_functional_default,
+        {"composite": True, "tags": ("nondeterministic_seeded",)},
+    ),
     (
         SCHEMAS["normal.Tensor_Tensor"],
         functions.normal_Tensor_Tensor,

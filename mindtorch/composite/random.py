@@ -192,12 +192,8 @@ def bernoulli_p(input, p, generator=None):
     return ops.empty_like(input).bernoulli_(p, generator=generator)
 
 
-def normal_of_numbers(input, mean=0.0, std=1.0, generator=None):
+def normal_functional(input, mean=0.0, std=1.0, generator=None):
     return ops.empty_like(input).normal_(mean, std, generator=generator)
-
-
-def normal_of_numbers_out(input, mean=0.0, std=1.0, generator=None, out=None):
-    return ops.empty_out(input.shape, out=out).normal_(mean, std, generator=generator)
 
 
 def normal_tensor_tensor(mean, std, generator=None):

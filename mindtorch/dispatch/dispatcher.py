@@ -33,6 +33,13 @@ def intercepts(function: Callable, *args: Any) -> bool:
     return _thread.below_autograd and function.op.view is not None  # type: ignore[attr-defined]
 
 
+def looks_inside(*args: Any) -> bool:
+    """Whether somebody has to see what a composite op is made of: transforms, forward mode, modes and records of calls."""
+    if state.batch_levels or _thread.transforms or _thread.dual_level >= 0 or trace.is_on():
+        return True
+    return _thread.recorder is not None or bool(_thread.function_modes) or torch_dispatch.is_wanted(args)
+
+
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
     """Run a call through `__torch_function__`, autocast, recorder, trace, forward AD, inference and anomaly mode."""
     if _thread.torch_function or _thread.function_modes:
@@ -77,7 +84,7 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
         return _let_through(function, args, kwargs)
     if _thread.own_tensors is not None and entry.is_inplace:
         check_write(entry, args[0])
-    if _thread.dual_level >= 0 and _thread.forward_grad_enabled and has_tangents((*args, *kwargs.values())):
+    if _sees_tangents() and has_tangents((*args, *kwargs.values())):
         result = call_with_tangents(_call_autograd, function, args, kwargs)
     elif _thread.inference:
         result = _call_in_inference(function, args, kwargs)
@@ -88,6 +95,13 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
     if _thread.below_autograd and entry.view is not None:
         torch_dispatch.forget_views(result)
     return result
+
+
+def _sees_tangents() -> bool:
+    """Whether ops compute tangents: not in inference mode, but for transforms, which work there, too."""
+    if _thread.dual_level < 0 or not _thread.forward_grad_enabled:
+        return False
+    return not _thread.inference or bool(_thread.jvp_levels)
 
 
 def _let_through(function: Callable, args: tuple, kwargs: dict) -> Any:

@@ -4,18 +4,11 @@ from pathlib import Path
 
 import pytest
 
-# The texts of warnings that come with a call, however it is made.
-_ADVICE = (
-    r"(torch\.|at\W\W)\w+ is deprecated",
-    r"Using torch\.cross",
-    r"index_reduce\(\) is in beta",
-    r"Using padding='same'",
-    r"torch\.searchsorted\(\)",
-)
+from tests.harness import ADVICE
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            for text in _ADVICE:
+            for text in ADVICE:
                 item.add_marker(pytest.mark.filterwarnings(f"ignore:{text}:UserWarning"))

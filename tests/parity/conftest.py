@@ -2,13 +2,17 @@
 
 import pytest
 
+from tests.harness import ADVICE
+
 torch = pytest.importorskip("torch", reason="parity tests need the peer extra: pip install 'mindtorch[peer]'")
 
 
 def pytest_collection_modifyitems(items):
-    """torch warns about its own parts when forward mode loads; every other warning stays an error."""
+    """torch warns about its own parts when forward mode loads; what it advises against is called all the same."""
     for item in items:
         item.add_marker(pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"))
+        for text in ADVICE:
+            item.add_marker(pytest.mark.filterwarnings(f"ignore:{text}:UserWarning"))
 
 
 @pytest.fixture(autouse=True, scope="session")

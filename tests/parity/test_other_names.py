@@ -201,7 +201,6 @@ def normal_numbers_into_tensors(T):
     calls = [
         lambda: T.normal(2.0, 3.0, (2,), out=T.empty(2)),
         lambda: T.normal(0.0, ones, out=T.empty(2, dtype=T.float64)),
-        lambda: T.ops.aten.normal.out(zeros, 1.0, 2.0, out=T.empty(2)),
         lambda: T.normal(0.0, 1.0, (2,), out=T.empty(2, dtype=T.float64)),
     ]
     return [tried(call) for call in calls]

@@ -44,13 +44,15 @@ def _bare_kind(grad, factor):
 def dist_grads(grad, self, other, p, result):
     """Gradients of the norm of a difference."""
     slope = vector_norm_backward(grad, self - other, p, result, None, False)
-    return (None, None) if slope is None else (slope, -slope)
+    return (ops.zeros_like(self), ops.zeros_like(other)) if slope is None else (slope, -slope)
 
 
 def cdist_grads(grad, x1, x2, p, result):
     """Gradients of the distances of all rows of one matrix from those of another."""
     slopes = vector_norm_backward(grad, x1.unsqueeze(-2) - x2.unsqueeze(-3), p, result, [-1], False)
-    return (None, None) if slopes is None else (slopes.sum(-2), -slopes.sum(-3))
+    if slopes is None:  # a count of numbers that differ
+        return ops.zeros_like(x1), ops.zeros_like(x2)
+    return slopes.sum(-2), -slopes.sum(-3)
 
 
 def pdist_backward(grad, self, p, result):
@@ -60,5 +62,5 @@ def pdist_backward(grad, self, p, result):
     differences = self.index_select(0, first) - self.index_select(0, second)
     slopes = vector_norm_backward(grad, differences, p, result, [-1], False)
     if slopes is None:
-        return None
+        return ops.zeros_like(self)
     return ops.zeros_like(self).index_add(0, first, slopes).index_add(0, second, -slopes)

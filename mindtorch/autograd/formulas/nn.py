@@ -60,4 +60,4 @@ def affine_grid_backward(grad, size, align_corners):
     identity = ops.eye(dims, dims + 1, dtype=grad.dtype, device=grad.device)
     places = ops.affine_grid_generator(identity.unsqueeze(0), (1, 1, *size[2:]), align_corners)
     base = ops.cat([places.reshape(-1, dims), places.new_ones(places.numel() // dims, 1)], 1)
-    return grad.reshape(size[0], -1, dims).transpose(1, 2) @ base
+    return (base.t() @ grad.reshape(size[0], -1, dims)).transpose(1, 2)
