@@ -569,6 +569,7 @@ from mindtorch._generated.ops.nn import (
     rnn_relu_cell,
 )
 from mindtorch._generated.ops.loss import (
+    huber_loss_backward,
     binary_cross_entropy_with_logits,
     _ctc_loss,
     _ctc_loss_backward,
@@ -1240,6 +1241,7 @@ __all__ = [
     "rnn_tanh_cell",
     "rnn_relu_cell",
     # loss
+    "huber_loss_backward",
     "binary_cross_entropy_with_logits",
     "_ctc_loss",
     "_ctc_loss_backward",

@@ -569,6 +569,7 @@ __all__ = [
     "gru_cell",
     "rnn_tanh_cell",
     "rnn_relu_cell",
+    "huber_loss_backward",
     "binary_cross_entropy_with_logits",
     "_ctc_loss",
     "_ctc_loss_backward",
@@ -2624,6 +2625,7 @@ def rnn_tanh_cell(
 def rnn_relu_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Tensor: ...
+def huber_loss_backward(grad_output: Tensor, input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor: ...
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 1
 ) -> Tensor: ...

@@ -170,6 +170,23 @@ class SmoothL1LossBackwardBackward0(Node):
         )
 
 
+class HuberLossBackward0(Node):
+    """huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor"""
+
+    __slots__ = ("reduction", "delta")
+
+    saved = ("self", "target")
+
+    def apply(node, grad):
+        self, target = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.huber_loss_backward(grad, self, target, node.reduction, node.delta) if node.next_edges[0] else None,
+            ops.huber_loss_backward(grad, target, self, node.reduction, node.delta) if node.next_edges[1] else None,
+        )
+
+
 class BinaryCrossEntropyBackward0(Node):
     """binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
 

@@ -6,7 +6,7 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
 from mindtorch.autograd.history import edge_of, mark_written, set_array
-from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import loss as composite
 from mindtorch.dispatch.arguments import (
@@ -18,7 +18,7 @@ from mindtorch.dispatch.arguments import (
     raise_bad_argument,
     raise_no_overload,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap
@@ -676,6 +676,73 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
     )
     mark_written(out)
     return out
+
+
+def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
+    """huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor"""
+    if state.interceptors and intercepts(huber_loss, input, target):
+        return call(huber_loss, input, target, reduction, delta, out=out)
+    if out is not None:
+        return huber_loss_out(input, target, reduction, delta, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
+    if not isinstance(target, Tensor):
+        return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
+    if type(reduction) is not int:
+        reduction = int_of(reduction, "huber_loss", "reduction", 3)
+    if type(delta) is not float:
+        delta = float_of(delta, "huber_loss", "delta", 4)
+    node = None
+    if (
+        (input._edge is not None or target._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input, target))
+    ):
+        input_edge = input._edge or edge_of(input)
+        target_edge = target._edge or edge_of(target)
+        if input_edge or target_edge:
+            node = nodes.HuberLossBackward0((input_edge, target_edge))
+            node.reduction = reduction
+            node.delta = delta
+            node.kept = (save(input), save(target))
+    if node is not None:
+        return recorded(node, composite.huber_loss, input, target, reduction, delta)
+    return composite.huber_loss(input, target, reduction, delta)
+
+
+def huber_loss_out(input, target, reduction=1, delta=1.0, *, out):
+    """huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(huber_loss_out, input, target, out):
+        return call(huber_loss_out, input, target, reduction, delta, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
+    if not isinstance(target, Tensor):
+        return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
+    if type(reduction) is not int:
+        reduction = int_of(reduction, "huber_loss", "reduction", 3)
+    if type(delta) is not float:
+        delta = float_of(delta, "huber_loss", "delta", 4)
+    refuse_grad("huber_loss", input, target, out)
+    return composite.huber_loss_out(input, target, reduction, delta, out=out)
+
+
+def huber_loss_backward(grad_output, input, target, reduction, delta):
+    """huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor"""
+    if state.interceptors and intercepts(huber_loss_backward, grad_output, input, target):
+        return call(huber_loss_backward, grad_output, input, target, reduction, delta)
+    if not isinstance(grad_output, Tensor):
+        return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
+    if not isinstance(target, Tensor):
+        return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
+    if type(reduction) is not int:
+        reduction = int_of(reduction, "huber_loss_backward", "reduction", 4)
+    if type(delta) is not float:
+        delta = float_of(delta, "huber_loss_backward", "delta", 5)
+    return composite.huber_loss_backward(grad_output, input, target, reduction, delta)
 
 
 _binary_cross_entropy_kernels = kernel_table("binary_cross_entropy")

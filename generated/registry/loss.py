@@ -61,6 +61,9 @@ OPS = (
         {"jvp": forward_ad.smooth_l1_loss_backward, "differentiable": True},
     ),
     (SCHEMAS["smooth_l1_loss_backward.grad_input"], functions.smooth_l1_loss_backward_out, {}),
+    (SCHEMAS["huber_loss"], functions.huber_loss, {"composite": True, "differentiable": True, "autocast": "fp32"}),
+    (SCHEMAS["huber_loss.out"], functions.huber_loss_out, {"composite": True}),
+    (SCHEMAS["huber_loss_backward"], functions.huber_loss_backward, {"composite": True}),
     (
         SCHEMAS["binary_cross_entropy"],
         functions.binary_cross_entropy,

@@ -10,6 +10,8 @@ from mindtorch.composite.ctc import ctc_loss_tensor as ctc_loss_tensor
 from mindtorch.composite.pair_losses import hinge_embedding_loss as hinge_embedding_loss
 from mindtorch.composite.pair_losses import poisson_nll_loss as poisson_nll_loss
 from mindtorch.dispatch import ops
+from mindtorch.dtype import dtype
+from mindtorch.promotion import can_cast, result_type
 from mindtorch.tensor import Tensor
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -19,6 +21,35 @@ def _reduce(losses: Tensor, reduction: int) -> Tensor:
     if reduction == MEAN:
         return losses.mean()
     return losses.sum() if reduction == SUM else losses
+
+
+# -------------------- distances --------------------
+
+
+def huber_loss(input, target, reduction, delta):
+    _check_huber(input, target, delta, input.dtype)
+    return (ops.smooth_l1_loss(input, target, reduction, delta) * delta).to(input.dtype)
+
+
+def huber_loss_out(input, target, reduction, delta, out):
+    _check_huber(input, target, delta, out.dtype)
+    return write_out(out, huber_loss(input, target, reduction, delta))
+
+
+def huber_loss_backward(grad_output, input, target, reduction, delta):
+    return ops.smooth_l1_loss_backward(grad_output, input, target, reduction, delta) * delta
+
+
+def _check_huber(input: Tensor, target: Tensor, delta: float, own: dtype) -> None:
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    common = result_type(input, target)
+    if not can_cast(common, own):
+        raise RuntimeError(
+            f"result type {common.storage_name} can't be cast to the desired output type {own.storage_name}"
+        )
+    if not common.is_floating_point:
+        raise NotImplementedError(f"\"huber_cpu\" not implemented for '{common.storage_name}'")
 
 
 # -------------------- negative log likelihood --------------------

@@ -33,16 +33,13 @@ def _reduced(losses: Tensor, reduction: str, size_average: Any = None, reduce: A
     return reduced(losses, number)
 
 
-@with_autocast("fp32")
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """The halved squared difference up to delta, and a straight line above it."""
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
-        return ops.smooth_l1_loss(input, target, reduction_number(reduction), delta) * delta
-    losses = ops.smooth_l1_loss(input, target, reduction_number("none"), delta) * delta
+        return ops.huber_loss(input, target, reduction_number(reduction), delta)
+    losses = ops.huber_loss(input, target, reduction_number("none"), delta)
     return _reduced(losses * weight, reduction)
 
 

@@ -197,7 +197,7 @@ def splits_without_views(T):
 @program
 def normal_numbers_into_tensors(T):
     T.manual_seed(3)
-    zeros, ones = T.zeros(2), T.ones(2)
+    ones = T.ones(2)
     calls = [
         lambda: T.normal(2.0, 3.0, (2,), out=T.empty(2)),
         lambda: T.normal(0.0, ones, out=T.empty(2, dtype=T.float64)),
