@@ -252,8 +252,8 @@ def _element(type_: Type, text: str) -> object:
     if text in _SYMBOLS:
         return int, _SYMBOLS[text]
     value = ast.literal_eval(text)
-    if type_ == BaseType("float"):
-        value = float(value)
+    if type_ in (BaseType("float"), BaseType("complex")):
+        value = (float if type_ == BaseType("float") else complex)(value)
     return type(value), value
 
 

@@ -131,7 +131,7 @@ def _outcome(formula: Formula) -> str:
 def _forward(subject: Subject, old: Derivative, new: Derivative) -> Iterator[Finding]:
     names = dict.fromkeys(target for formula in (*old.forward, *new.forward) for target in formula.targets)
     for name in names:
-        before, after = old.forward_of(name), new.forward_of(name)
+        before, after = _implemented(old.forward_of(name)), _implemented(new.forward_of(name))
         if before is None and after is not None:
             yield subject.changed("D020", f"`{name}` has a forward-mode formula", None, after.source, after.location)
         elif before is not None and after is None:
@@ -140,6 +140,11 @@ def _forward(subject: Subject, old: Derivative, new: Derivative) -> Iterator[Fin
             yield subject.changed("D021", message, before.source, None, new.location, caller)
         elif before is not None and after is not None and before.source != after.source:
             yield _formula_change(subject, "D022", f"the tangent of `{name}` is computed differently", before, after)
+
+
+def _implemented(formula: Formula | None) -> Formula | None:
+    """A formula that gives a tangent; one that is to be written is as good as none."""
+    return None if formula is None or formula.kind == "not_implemented" else formula
 
 
 def _outputs(subject: Subject, old: Derivative, new: Derivative) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from mindtorch.autograd.formulas.indexing import (
     masked_select_backward,
     repeat_backward,
     roll_backward,
+    take_backward,
 )
 from mindtorch.autograd.formulas.scatter import index_add_backward, index_reduce_backward, scatter_reduce_backward
 from mindtorch.autograd.node import Node
@@ -412,29 +413,29 @@ class IndexFillBackward0(Node):
 class IndexCopyBackward0(Node):
     """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
 
-    __slots__ = ("dim", "source_shape")
+    __slots__ = ("dim",)
 
-    saved = ("index",)
+    saved = ("index", "source")
 
     def apply(node, grad):
-        (index,) = node.unpack()
+        index, source = node.unpack()
         if grad is None:
             return (None, None)
         return (
             grad.index_fill(node.dim, index, 0) if node.next_edges[0] else None,
-            index_copy_source_backward(grad, node.dim, index, node.source_shape) if node.next_edges[1] else None,
+            index_copy_source_backward(grad, node.dim, index, source) if node.next_edges[1] else None,
         )
 
 
 class TakeBackward0(Node):
     """take(Tensor self, Tensor index) -> Tensor"""
 
-    __slots__ = ("self_shape",)
+    __slots__ = ()
 
-    saved = ("index",)
+    saved = ("self", "index")
 
     def apply(node, grad):
-        (index,) = node.unpack()
+        self, index = node.unpack()
         if grad is None:
             return (None,)
-        return (grad.new_zeros(node.self_shape).put(index, grad, True),)
+        return (take_backward(grad, self, index),)

@@ -2331,8 +2331,7 @@ def index_copy(input, dim, index, source, *, out=None):
         if input_edge or source_edge:
             node = nodes.IndexCopyBackward0((input_edge, source_edge))
             node.dim = dim
-            node.source_shape = source.shape
-            node.kept = (save(index),)
+            node.kept = (save(index), save(source) if source_edge else None)
     if node is not None:
         return recorded(node, composite.index_copy, input, dim, index, source)
     return composite.index_copy(input, dim, index, source)
@@ -2389,8 +2388,7 @@ def take(input, index, *, out=None):
         and (edge := input._edge or edge_of(input))
     ):
         node = nodes.TakeBackward0((edge,))
-        node.self_shape = input.shape
-        node.kept = (save(index),)
+        node.kept = (save(input), save(index))
     if node is not None:
         return recorded(node, composite.take, input, index)
     return composite.take(input, index)

@@ -16,11 +16,21 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """The result, and for each group of channels of an image the mean and the reciprocal of the deviation."""
     check_groups(input, group, weight, bias)
     expect_float(input, "GroupNormKernelImpl")
+    _check_dtypes(input, weight, bias)
     if not input.numel():
         return input.clone(), input.new_zeros((N, group)), input.new_zeros((N, group))
     wide = [each.to(float32) if _is_short(each) else each for each in (input, weight, bias)]  # rounded once, at the end
     result, mean, rstd = _normalized_groups(*wide, group, eps)
     return result.to(input.dtype), mean.to(input.dtype), rstd.to(input.dtype)
+
+
+def _check_dtypes(input: Tensor, *parameters: Tensor | None) -> None:
+    dtypes = (input.dtype, float32) if _is_short(input) else (input.dtype,)
+    for each in parameters:
+        if each is not None and each.dtype not in dtypes:
+            rule = "all inputs must share same datatype."
+            reason = rule if each.dtype is float32 else "expect parameter to have scalar type of Float"
+            raise RuntimeError(f"mixed dtype (CPU): {reason}")
 
 
 def _is_short(tensor: Tensor | None) -> bool:

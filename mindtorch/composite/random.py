@@ -20,7 +20,7 @@ def rand(size, dtype=None, layout=None, device=None, pin_memory=None):
 
 
 def rand_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None):
-    return _empty(size, dtype, layout, device, pin_memory).uniform_(generator=generator)
+    return _new(_empty(size, dtype, layout, device, pin_memory).uniform_(generator=generator))
 
 
 def rand_out(size, out):
@@ -36,7 +36,7 @@ def randn(size, dtype=None, layout=None, device=None, pin_memory=None):
 
 
 def randn_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None):
-    return _empty(size, dtype, layout, device, pin_memory).normal_(generator=generator)
+    return _new(_empty(size, dtype, layout, device, pin_memory).normal_(generator=generator))
 
 
 def randn_out(size, out):
@@ -52,7 +52,7 @@ def rand_like(input, dtype=None, layout=None, device=None, pin_memory=None, memo
 
 
 def rand_like_generator(input, generator, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).uniform_(generator=generator)
+    return _new(_empty_like(input, dtype, layout, device, pin_memory, memory_format).uniform_(generator=generator))
 
 
 def randn_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
@@ -60,11 +60,17 @@ def randn_like(input, dtype=None, layout=None, device=None, pin_memory=None, mem
 
 
 def randn_like_generator(input, generator, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
-    return _empty_like(input, dtype, layout, device, pin_memory, memory_format).normal_(generator=generator)
+    return _new(_empty_like(input, dtype, layout, device, pin_memory, memory_format).normal_(generator=generator))
 
 
 def _empty(size: tuple[int, ...], dtype: Any, layout: Any, device: Any, pin_memory: Any) -> Tensor:
     return ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+
+
+def _new(filled: Tensor) -> Tensor:
+    """A tensor that nobody has seen yet: that it was filled is no change."""
+    filled._version_counter = None
+    return filled
 
 
 def _empty_like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: Any, memory_format: Any) -> Tensor:
@@ -111,7 +117,8 @@ def randint_low(low, high, size, dtype=int64, layout=None, device=None, pin_memo
 
 
 def randint_low_generator(low, high, size, generator, dtype=int64, layout=None, device=None, pin_memory=None):
-    return ops.random__from(_empty(size, dtype or int64, layout, device, pin_memory), low, high, generator=generator)
+    numbers = _empty(size, dtype or int64, layout, device, pin_memory)
+    return _new(ops.random__from(numbers, low, high, generator=generator))
 
 
 def randint_out(high, size, out):
@@ -154,7 +161,7 @@ def randint_like_low_generator(
     input, low, high, generator, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None
 ):
     target = _empty_like(input, dtype, layout, device, pin_memory, memory_format)
-    return ops.random__from(target, low, high, generator=generator)
+    return _new(ops.random__from(target, low, high, generator=generator))
 
 
 def _bound(high: Tensor) -> int:
@@ -168,7 +175,7 @@ def randperm(n, dtype=int64, layout=None, device=None, pin_memory=None):
 
 
 def randperm_generator(n, generator, dtype=int64, layout=None, device=None, pin_memory=None):
-    return _permute(_empty((n,), dtype or int64, layout, device, pin_memory), n, generator)
+    return _new(_permute(_empty((n,), dtype or int64, layout, device, pin_memory), n, generator))
 
 
 def randperm_out(n, out):
@@ -189,30 +196,30 @@ def _permute(target: Tensor, n: int, generator: Generator | None) -> Tensor:
 
 
 def bernoulli_p(input, p, generator=None):
-    return ops.empty_like(input).bernoulli_(p, generator=generator)
+    return _new(ops.empty_like(input).bernoulli_(p, generator=generator))
 
 
 def normal_functional(input, mean=0.0, std=1.0, generator=None):
-    return ops.empty_like(input).normal_(mean, std, generator=generator)
+    return _new(ops.empty_like(input).normal_(mean, std, generator=generator))
 
 
 def normal_tensor_tensor(mean, std, generator=None):
     _check_deviations(std)
     noise = mean.new_empty(_broadcast(mean, std)).normal_(generator=generator)
-    return noise.mul_(std).add_(mean)
+    return _new(noise.mul_(std).add_(mean))
 
 
 def normal_tensor_float(mean, std, generator=None):
-    return ops.empty_like(mean).normal_(0.0, std, generator=generator).add_(mean)
+    return _new(ops.empty_like(mean).normal_(0.0, std, generator=generator).add_(mean))
 
 
 def normal_float_tensor(mean, std, generator=None):
     _check_deviations(std)
-    return ops.empty_like(std).normal_(generator=generator).mul_(std).add_(mean)
+    return _new(ops.empty_like(std).normal_(generator=generator).mul_(std).add_(mean))
 
 
 def normal_float_float(mean, std, size, generator=None, dtype=None, layout=None, device=None, pin_memory=None):
-    return _empty(size, dtype, layout, device, pin_memory).normal_(mean, std, generator=generator)
+    return _new(_empty(size, dtype, layout, device, pin_memory).normal_(mean, std, generator=generator))
 
 
 def normal_float_float_out(mean, std, size, generator=None, out=None):

@@ -42,10 +42,12 @@ def _step_lstm(projected: Tensor, state: State, weights: _Weights) -> State:
 
 
 def _step_gru(projected: Tensor, state: State, weights: _Weights) -> State:
-    product = ops.mm(state[0], weights.hidden)
-    if weights.hidden_bias is not None:
-        product = product + weights.hidden_bias
-    return (ops._thnn_fused_gru_cell(projected, product, state[0])[0],)
+    return (ops._thnn_fused_gru_cell(projected, _gates_of_state(state[0], weights), state[0])[0],)
+
+
+def _gates_of_state(hidden: Tensor, weights: _Weights) -> Tensor:
+    product = ops.mm(hidden, weights.hidden)
+    return product if weights.hidden_bias is None else product + weights.hidden_bias
 
 
 def _step_tanh(projected: Tensor, state: State, weights: _Weights) -> State:
@@ -58,7 +60,7 @@ def _step_relu(projected: Tensor, state: State, weights: _Weights) -> State:
 
 def _project(step: Step, input: Tensor, weights: _Weights) -> Tensor:
     bias = weights.input_bias
-    if bias is not None and step is not _step_gru:
+    if bias is not None and step not in (_step_gru, _cell_gru):
         bias = bias + weights.hidden_bias
     return ops.linear(input, weights.input, bias)
 
@@ -86,11 +88,30 @@ def _check_cell(input: Tensor, hidden: Tensor, weights: _Weights) -> None:
 def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
-    return _one_step(_step_lstm, input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
+    return _one_step(_cell_lstm, input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
 
 
 def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
-    return _one_step(_step_gru, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
+    return _one_step(_cell_gru, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
+
+
+# Op by op, as in torch: programs that call cells write to their states, which a fused step would have kept.
+
+
+def _cell_lstm(projected: Tensor, state: State, weights: _Weights) -> State:
+    hidden, cell = state
+    let_in, forget, new, let_out = ops.addmm(projected, hidden, weights.hidden).chunk(4, 1)
+    cell = forget.sigmoid() * cell + let_in.sigmoid() * new.tanh()
+    return let_out.sigmoid() * cell.tanh(), cell
+
+
+def _cell_gru(projected: Tensor, state: State, weights: _Weights) -> State:
+    (hidden,) = state
+    input_parts, hidden_parts = projected.chunk(3, 1), _gates_of_state(hidden, weights).chunk(3, 1)
+    reset = (input_parts[0] + hidden_parts[0]).sigmoid()
+    keep = (input_parts[1] + hidden_parts[1]).sigmoid()
+    new = (input_parts[2] + reset * hidden_parts[2]).tanh()
+    return ((hidden - new) * keep + new,)
 
 
 def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh):

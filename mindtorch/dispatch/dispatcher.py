@@ -35,7 +35,7 @@ def intercepts(function: Callable, *args: Any) -> bool:
 
 def looks_inside(*args: Any) -> bool:
     """Whether somebody has to see what a composite op is made of: transforms, forward mode, modes, records of calls."""
-    if state.batch_levels or _thread.transforms or _thread.dual_level >= 0 or trace.is_on():
+    if state.batch_levels or _thread.dual_level >= 0 or trace.is_on():
         return True
     return _thread.recorder is not None or bool(_thread.function_modes) or torch_dispatch.is_wanted(args)
 

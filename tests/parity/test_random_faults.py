@@ -302,6 +302,61 @@ KINDS = {
         "T.nn.RMSNorm(4, dtype=T.bfloat16)(T.tensor([[1, 2, 3, 4.]]).bfloat16())",
         "x = T.arange(4.).half().requires_grad_(); T.nn.functional.rms_norm(x, (4,))[1].backward(); x.grad",
     ],
+    "sums of small dtypes": [
+        *[
+            f"T.zeros(1{more}).{dtype}().{call}"
+            for dtype in ("half", "bfloat16")
+            for more, call in (
+                ("", f"scatter_add(0, T.zeros(3000).long(), T.ones(3000).{dtype}())"),
+                (", 2", f"index_add(0, T.zeros(300).long(), T.ones(300, 2).{dtype}())"),
+                ("", f"index_add(0, T.zeros(300).long(), T.ones(300).{dtype}())"),
+                ("", f"index_put((T.zeros(3000).long(),), T.ones(3000).{dtype}(), accumulate=True)"),
+            )
+        ],
+    ],
+    "matrices that are not finite": [
+        "T.linalg.cholesky(T.tensor([[N.inf, 0], [0, 1]]))",
+        *[
+            f"T.linalg.{name}(T.tensor({matrix}))"
+            for name in ("cholesky", "cholesky_ex")
+            for matrix in ("[[N.nan, 0], [0, 1]]", "[[[1, 0], [0, 1]], [[1, N.nan], [N.nan, 1]]]")
+        ],
+    ],
+    "versions of what is new": [
+        f"T.{call}._version"
+        for call in (
+            "randn(3)",
+            "rand(3)",
+            "randint(3, (2,))",
+            "normal(0.0, T.ones(2))",
+            "normal(T.ones(2), 1.0)",
+            "randperm(3)",
+            "randn_like(T.ones(2))",
+            "bernoulli(T.ones(2))",
+            "empty(2).normal_()",
+            "nn.Linear(2, 2).weight",
+        )
+    ],
+    "attention without numbers": [
+        "T.nn.functional.scaled_dot_product_attention(*[T.ones(2, 2, 5, 0)] * 3).shape",
+        "T.nn.functional.scaled_dot_product_attention(*[T.ones(2, 4, 5, 8)] * 3, attn_mask=T.ones(5, 6))",
+        "x = T.ones(3, 2, 5, 8); T.nn.functional.scaled_dot_product_attention(x[:1].expand(3, 2, 5, 8), x, x).stride()",
+    ],
+    "states that are written to": [
+        "h, c = T.nn.LSTMCell(3, 4)(T.ones(2, 3)); c.mul_(2); h.sum().backward(); h.grad_fn.name()",
+        "T.nn.GRUCell(3, 4)(T.ones(2, 3)).grad_fn.name()",
+        "c = T.ones(3, requires_grad=True) * 1; o = c.take(T.tensor([1])); c.mul_(2); o.sum().backward()",
+    ],
+    "large losses": [
+        f"T.nn.functional.{name}(T.tensor([0.1, 0.5, 3e38]), T.zeros(3), reduction='none', {width}={size})"
+        for name, width in (("huber_loss", "delta"), ("smooth_l1_loss", "beta"))
+        for size in (0.3, 1.0, 7.0)
+    ],
+    "parameters of another dtype": [
+        f"T.nn.functional.group_norm(T.ones(1, 2, 3).{dtype}(), 2, T.ones(2).{other}())"
+        for dtype in ("float", "half", "double")
+        for other in ("float", "half", "double")
+    ],
     "variances into given tensors": [
         *[f"T.{name}(T.arange(3.), out=T.empty(()))" for name in ("var", "std")],
         *[f"T.{name}(T.arange(6.).reshape(2, 3), {dim}, out=T.empty(0))" for name in ("var", "std") for dim in "01"],

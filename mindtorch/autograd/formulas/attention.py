@@ -74,7 +74,10 @@ def attention_scores(query, key, is_causal, mask, scale):
 
 
 def scale_of(query, scale):
-    return 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    """The factor of the scores; of vectors without numbers there are none that it could matter for."""
+    if scale is not None:
+        return scale
+    return 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else math.inf
 
 
 def later_keys(scores):

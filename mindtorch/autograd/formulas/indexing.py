@@ -4,6 +4,7 @@ import math
 
 from mindtorch.autograd.formulas.common import wrapped
 from mindtorch.dispatch import ops
+from mindtorch.memory_format import contiguous_format
 
 
 def index_backward(grad, shape, indices):
@@ -84,8 +85,13 @@ def roll_backward(grad, shifts, dims):
     return grad.roll([-shift for shift in shifts], dims)
 
 
-def index_copy_source_backward(grad, dim, index, shape):
+def index_copy_source_backward(grad, dim, index, source):
     """Gradient of what was copied: that of the rows where it went."""
-    if not shape:
+    if not source.ndim:
         return grad.index_select(dim, index.reshape(-1)).reshape(())
-    return grad.index_select(dim, index).expand(shape)
+    return grad.index_select(dim, index).expand(source.shape)
+
+
+def take_backward(grad, self, index):
+    """Gradient of elements by number, added up where one was taken several times."""
+    return ops.zeros_like(self, memory_format=contiguous_format).put(index, grad, True)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import iterator
+from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.strided import allocate, strided, strides_of
 from mindtorch.backends.view_geometry import view_strides
 from mindtorch.geometry import contiguous_strides
@@ -172,6 +173,14 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
         step *= extent
     values = np.broadcast_to(values, np.shape(place))
     quiet(np.add.at, target.reshape(-1), np.ravel(place), values.reshape(-1))
+
+
+def add_at_exactly(target: Array, key: tuple[Any, ...], values: Array) -> None:
+    """The same; numbers of two bytes are added up in float32, and rounded once."""
+    wide = widen(target)
+    add_at(wide, key, widen(values))
+    if wide is not target:
+        quiet(np.copyto, target, wide, casting="same_kind")
 
 
 def open_key(shape: tuple[int, ...], resolved: Indices) -> tuple[Array, ...]:

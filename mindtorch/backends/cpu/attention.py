@@ -9,6 +9,8 @@ import numpy as np
 
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.reducing import as_computed
+from mindtorch.backends.cpu.strided import empty_like
+from mindtorch.iterator import broadcast_shapes
 from mindtorch.promotion import BOOL, FLOATING
 from mindtorch.quiet import quiet
 
@@ -31,7 +33,7 @@ def flash_attention(
     _check(query, key, value, dropout_p, attn_mask)
     images, heads, places, _ = query.shape
     wide = [_repeat_heads(as_computed(each, query.dtype), heads) for each in (query, key, value)]
-    result = np.empty_like(wide[0])
+    result = empty_like(query, wide[0].dtype)
     sums = np.empty((images, places, heads), result.dtype).transpose(0, 2, 1)
     mask = _spread(attn_mask, wide[0], wide[1])
     scaled = wide[0] * result.dtype.type(_scale(query, scale))
@@ -88,7 +90,9 @@ def _spread(mask: Array | None, q: Array, k: Array) -> Array | None:
     if mask is None:
         return None
     mask = mask if mask.dtype == BOOL else as_computed(mask, q.dtype)
-    return np.broadcast_to(mask, (*q.shape[:3], k.shape[2]))
+    shape = (*q.shape[:3], k.shape[2])
+    broadcast_shapes(shape, mask.shape)  # torch's error for one that does not fit
+    return np.broadcast_to(mask, shape)
 
 
 def _by_place(like: Array) -> Array:

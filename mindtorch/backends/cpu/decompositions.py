@@ -307,7 +307,9 @@ def cholesky_ex(input, upper=False, check_errors=False, out=None):
 def _cholesky(matrix: Array) -> tuple[Array, int]:
     """The factor and 0, or the factor of the part before the first leading minor that is not positive."""
     try:
-        return np.linalg.cholesky(matrix), 0
+        factor = np.linalg.cholesky(matrix)
+        if np.isfinite(factor).all():
+            return factor, 0
     except np.linalg.LinAlgError:
         pass
     factor = np.tril(matrix)

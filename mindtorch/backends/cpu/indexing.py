@@ -9,6 +9,7 @@ from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu import view
 from mindtorch.backends.cpu.advanced import (
     add_at,
+    add_at_exactly,
     check_bounds,
     check_nothing_is_picked,
     key_of,
@@ -26,6 +27,7 @@ from mindtorch.backends.cpu.joining import roll as roll
 from mindtorch.backends.cpu.joining import stack as stack
 from mindtorch.backends.cpu.joining import triangle
 from mindtorch.backends.cpu.numbers import checked_number
+from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.scattering import gather as gather
 from mindtorch.backends.cpu.scattering import index_reduce as index_reduce
 from mindtorch.backends.cpu.scattering import put as put
@@ -148,7 +150,9 @@ def index_add(input, dim, index, source, alpha=1, out=None):
         np.add(target, source.reshape(()), out=target)
         return target
     check_range(index, dim, input.shape[dim])
-    if source.size >= _LONG_ROW * index.size:
+    if input.ndim > 1 and widen(target) is not target:
+        add_at_exactly(target, open_key(input.shape, [*[None] * dim, index.reshape(-1)]), source)
+    elif source.size >= _LONG_ROW * index.size:
         rows = np.moveaxis(target, dim, 0)
         for place, row in zip(index.reshape(-1).tolist(), np.moveaxis(source, dim, 0)):
             rows[place] += row

@@ -231,12 +231,12 @@ def _smooth_l1(
 ) -> np.ndarray:
     size = _difference(input, target)
     np.abs(size, out=size)
-    if beta:  # near * (2 size - near) / (2 beta) is size² / (2 beta) below beta and size - beta / 2 above it
+    if beta:  # near / beta * (size - near / 2) is size² / (2 beta) below beta and size - beta / 2 above it
         near = np.minimum(size, beta)
-        size += size
+        near *= 0.5
         size -= near
+        near *= 2 / beta
         size *= near
-        size /= 2 * beta
     return _finish(size, reduction, _result_like(input, target), out)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import geometry, iterator
-from mindtorch.backends.cpu.advanced import add_at
+from mindtorch.backends.cpu.advanced import add_at, add_at_exactly
 from mindtorch.backends.cpu.casting import check_same, deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.numbers import checked_number
@@ -60,7 +60,7 @@ def scatter_value(input, dim, index, value, out=None):
 
 
 def scatter_add(input, dim, index, src, out=None):
-    return _scattered(input, dim, index, src, out, add_at)
+    return _scattered(input, dim, index, src, out, add_at_exactly)
 
 
 def _scattered(
