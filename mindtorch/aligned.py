@@ -32,6 +32,13 @@ def zeros(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     return _at_line(np.zeros(nbytes + _LINE, _BYTES), shape, dtype)
 
 
+def ones(count: int, dtype: np.dtype) -> np.ndarray:
+    """np.ones from the start of a cache line on, however few: for a vector that is read again and again."""
+    result = _at_line(np.empty(count * dtype.itemsize + _LINE, _BYTES), (count,), dtype)
+    result[:] = 1
+    return result
+
+
 def copy(array: np.ndarray) -> np.ndarray:
     """array.copy(), likewise: row-major, and of an array that is an ndarray itself."""
     if array.nbytes < LARGE:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, iterator
+from mindtorch import aligned, geometry, iterator
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import widened
 from mindtorch.dtype import FROM_NUMPY
@@ -75,8 +75,9 @@ def add_up(input: Array, dims: tuple[int, ...], keepdim: bool, dtype: NumpyDtype
 
 
 # A product with ones makes BLAS add up rows, in a third of the time that NumPy needs. Longer rows would lose digits.
-_ONES = {dtype: np.ones(1024, dtype) for dtype in (FLOAT, DOUBLE)}
+_ONES = {dtype: aligned.ones(1024, dtype) for dtype in (FLOAT, DOUBLE)}
 _LONG = 1 << 14
+_MANY_ROWS = 256  # from which on a scalar product for each is quicker than the product of the matrix
 
 
 def is_long(input: Array) -> bool:
@@ -89,7 +90,8 @@ def add_up_all(input: Array) -> Array:
     ones, total = _ONES[input.dtype], np.empty((), input.dtype)
     whole = input.size - input.size % ones.size
     flat = input.reshape(-1)
-    sums = (flat if whole == flat.size else flat[:whole]).reshape(-1, ones.size).dot(ones)
+    rows = (flat if whole == flat.size else flat[:whole]).reshape(-1, ones.size)
+    sums = np.vecdot(rows, ones) if len(rows) >= _MANY_ROWS else rows.dot(ones)
     if sums.size == ones.size:
         ones.dot(sums, total)
     else:
