@@ -245,7 +245,7 @@ def _like(function: Callable, args: tuple, kwargs: dict) -> Any:
 
 def _noise(function: Callable, args: tuple, kwargs: dict) -> Any:
     """Random changes of the first argument, which gets all samples if each is to have its own."""
-    if False in args[1:]:  # not in training: nothing is random
+    if any(isinstance(value, (bool, float)) and not value for value in args[1:]):  # not in training: nothing is random
         return NotImplemented
     level = _level_of_randomness()
     if level is None or level.randomness == "same" or is_batched_at(args[0], level):

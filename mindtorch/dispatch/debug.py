@@ -36,8 +36,10 @@ if ON:
 _MAY_SHARE = frozenset(("_unsafe_view",))
 # They change what autograd knows of a tensor, and leave its elements as they are.
 _WRITE_NOTHING = frozenset(("detach_",))
-# Their statistics have the input's dtype on the CPU, and float32 on the meta backend, as in torch.
-_HAVE_OWN_DTYPES = frozenset(("native_batch_norm", "native_layer_norm"))
+# What their kernels give besides the result differs on the CPU from the meta backend, as in torch.
+_HAVE_OWN_RESULTS = frozenset(
+    ("native_batch_norm", "native_layer_norm", "_embedding_bag", "_embedding_bag_forward_only")
+)
 
 
 class KernelError(AssertionError):
@@ -167,7 +169,7 @@ def _check_gradients(entry: OpEntry, results: Iterable[Tensor]) -> None:
 
 def _without_data(entry: OpEntry, tensors: Iterable[_Before], args: tuple, kwargs: dict) -> tuple[tuple, dict] | None:
     """The arguments as tensors of the meta backend; None if nothing is to be learnt from a call with them."""
-    if entry.base in _HAVE_OWN_DTYPES or kwargs.get("device") is not None:
+    if entry.base in _HAVE_OWN_RESULTS or kwargs.get("device") is not None:
         return None
     is_asked = backend_named("Meta").array_class in kernel_table(entry.name)
     if not is_asked or not tensors or any(type(each.array) is not np.ndarray for each in tensors):
