@@ -28,13 +28,14 @@ def plant():
     planted = []
 
     def put(op, kernel):
-        planted.append((op, dict(kernel_table(op))))
+        planted.append((kernel_table(op), dict(kernel_table(op)), kernel_table(op).direct))
         register_kernel("CPU", op, kernel)
 
     yield put
-    for op, kernels in planted:
-        kernel_table(op).clear()
-        dict.update(kernel_table(op), kernels)
+    for table, kernels, direct in reversed(planted):
+        table.clear()
+        dict.update(table, kernels)
+        table.direct = direct
 
 
 def returns_its_input(input, out=None):
