@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mindtorch.autograd.formulas.linalg import differences_of_rows, pairs_of_rows
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.tensor import Tensor
@@ -24,7 +25,7 @@ def pdist_forward(input: Tensor, p: float = 2.0) -> Tensor:
         return input.new_empty(0) if not input.requires_grad else input.flatten()[:0]
     if input.element_size() == 2:
         raise NotImplementedError(f"\"pdist\" not implemented for '{input.dtype.storage_name}'")
-    first, second = ops.triu_indices(count, count, 1, device=input.device).unbind(0)
+    first, second = pairs_of_rows(input)
     return norms_of(input.index_select(0, first) - input.index_select(0, second), p)
 
 
@@ -37,4 +38,4 @@ def norms_of(differences: Tensor, p: float) -> Tensor:
 
 
 def cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
-    return norms_of(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+    return norms_of(differences_of_rows(x1, x2), p)

@@ -71,6 +71,11 @@ def sum_of(terms):
     return total
 
 
+def sum_of_given(*terms):
+    """The sum of those terms that are not None."""
+    return sum_of([term for term in terms if term is not None])
+
+
 def channel_dims(tensor):
     """All dims but that of the channels."""
     return [dim for dim in range(tensor.ndim) if dim != 1]

@@ -49,7 +49,7 @@ def dist_grads(grad, self, other, p, result):
 
 def cdist_grads(grad, x1, x2, p, result):
     """Gradients of the distances of all rows of one matrix from those of another."""
-    slopes = vector_norm_backward(grad, x1.unsqueeze(-2) - x2.unsqueeze(-3), p, result, [-1], False)
+    slopes = vector_norm_backward(grad, differences_of_rows(x1, x2), p, result, [-1], False)
     if slopes is None:  # a count of numbers that differ
         return ops.zeros_like(x1), ops.zeros_like(x2)
     return slopes.sum(-2), -slopes.sum(-3)
@@ -57,10 +57,20 @@ def cdist_grads(grad, x1, x2, p, result):
 
 def pdist_backward(grad, self, p, result):
     """Gradient of the distances of all pairs of rows."""
-    count = self.shape[0]
-    first, second = ops.triu_indices(count, count, 1, device=self.device).unbind(0)
+    first, second = pairs_of_rows(self)
     differences = self.index_select(0, first) - self.index_select(0, second)
     slopes = vector_norm_backward(grad, differences, p, result, [-1], False)
     if slopes is None:
         return ops.zeros_like(self)
     return ops.zeros_like(self).index_add(0, first, slopes).index_add(0, second, -slopes)
+
+
+def differences_of_rows(x1, x2):
+    """Each row of one matrix minus each of another."""
+    return x1.unsqueeze(-2) - x2.unsqueeze(-3)
+
+
+def pairs_of_rows(tensor):
+    """The numbers of the rows 0 and 1, 0 and 2, ..., 1 and 2, ...: the first of each pair, and the second."""
+    count = tensor.shape[0]
+    return ops.triu_indices(count, count, 1, device=tensor.device).unbind(0)

@@ -2,7 +2,7 @@
 
 import math
 
-from mindtorch.autograd.formulas.common import channel_dims, sum_of
+from mindtorch.autograd.formulas.common import channel_dims, sum_of, sum_of_given
 from mindtorch.autograd.history import edge_of
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.forward_ad import has_tangents
@@ -236,7 +236,7 @@ def group_norm_grads(grad, mean_grad, rstd_grad, input, mean, rstd, weight, N, C
     if mask[0] and not mean_grad is rstd_grad is None:
         rows = input.reshape(N, group, -1)
         extra = _group_statistics_backward(mean_grad, rstd_grad, rows, mean.unsqueeze(2), rstd.unsqueeze(2))
-        grads[0] = sum_of([each for each in (grads[0], extra.reshape(input.shape)) if each is not None])
+        grads[0] = sum_of_given(grads[0], extra.reshape(input.shape))
     return tuple(grads)
 
 

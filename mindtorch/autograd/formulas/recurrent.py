@@ -1,5 +1,6 @@
 """Formulas of the cells of recurrent layers."""
 
+from mindtorch.autograd.formulas.common import sum_of_given
 from mindtorch.dispatch import ops
 from mindtorch.state import thread
 
@@ -12,9 +13,7 @@ def lstm_cell_grads(grad_hy, grad_cy, input_gates, hidden_gates, input_bias, hid
     if not thread.grad_enabled:
         gates, cell, bias = ops._thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has_bias)
         return gates, gates, cell, bias, bias
-    gates = input_gates + hidden_gates
-    for each in (input_bias, hidden_bias):
-        gates = gates if each is None else gates + each
+    gates = sum_of_given(input_gates, hidden_gates, input_bias, hidden_bias)
     gates, cell = _grads_step_by_step(grad_hy, grad_cy, gates, cx)
     bias = gates.sum(0) if has_bias else None
     return gates, gates, cell, bias, bias
@@ -43,9 +42,7 @@ def _logistic_slope(value):
 
 def lstm_cell_jvp(input_t, hidden_t, input_bias_t, hidden_bias_t, cx, cx_t, cy, workspace):
     """Tangents of the hidden and of the cell state."""
-    gates_t = input_t + hidden_t
-    for each in (input_bias_t, hidden_bias_t):
-        gates_t = gates_t if each is None else gates_t + each
+    gates_t = sum_of_given(input_t, hidden_t, input_bias_t, hidden_bias_t)
     let_in, forget, new, let_out = workspace.chunk(4, 1)
     in_t, forget_t, new_t, out_t = gates_t.chunk(4, 1)
     new_t, out_t = new_t * (1 - new * new), out_t * _logistic_slope(let_out)
@@ -63,8 +60,7 @@ def gru_cell_grads(grad, input_gates, hidden_gates, input_bias, hidden_bias, hx,
     has_bias = input_bias is not None
     if not thread.grad_enabled:
         return ops._thnn_fused_gru_cell_backward(grad, workspace, has_bias)
-    of_input = input_gates if input_bias is None else input_gates + input_bias
-    of_state = hidden_gates if hidden_bias is None else hidden_gates + hidden_bias
+    of_input, of_state = sum_of_given(input_gates, input_bias), sum_of_given(hidden_gates, hidden_bias)
     (a, b, c), (d, e, part) = of_input.chunk(3, 1), of_state.chunk(3, 1)
     reset, keep = (a + d).sigmoid(), (b + e).sigmoid()
     new = (c + reset * part).tanh()
@@ -78,9 +74,8 @@ def gru_cell_grads(grad, input_gates, hidden_gates, input_bias, hidden_bias, hx,
 def gru_cell_jvp(input_t, hidden_t, input_bias_t, hidden_bias_t, hx_t, workspace):
     """Tangent of the state."""
     reset, keep, new, state, part = workspace.chunk(5, 1)
-    input_t = input_t if input_bias_t is None else input_t + input_bias_t
-    hidden_t = hidden_t if hidden_bias_t is None else hidden_t + hidden_bias_t
-    (a, b, c), (d, e, part_t) = input_t.chunk(3, 1), hidden_t.chunk(3, 1)
+    of_input, of_state = sum_of_given(input_t, input_bias_t), sum_of_given(hidden_t, hidden_bias_t)
+    (a, b, c), (d, e, part_t) = of_input.chunk(3, 1), of_state.chunk(3, 1)
     reset_t, keep_t = (a + d) * _logistic_slope(reset), (b + e) * _logistic_slope(keep)
     new_t = (c + reset_t * part + reset * part_t) * (1 - new * new)
     return new_t + keep_t * (state - new) + keep * (hx_t - new_t)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.checks import scalar_name
-from mindtorch.backends.cpu.reducing import as_computed
+from mindtorch.backends.cpu.reducing import as_computed, rounded
 from mindtorch.backends.cpu.strided import empty_like
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.promotion import BOOL, FLOATING
@@ -38,7 +38,7 @@ def flash_attention(
     mask = _spread(attn_mask, wide[0], wide[1])
     scaled = wide[0] * result.dtype.type(_scale(query, scale))
     quiet(_attend, (scaled, *wide[1:]), mask, is_causal, (result, sums))
-    return quiet(result.astype, query.dtype, copy=False), sums
+    return *rounded((result,), query.dtype), sums
 
 
 def flash_attention_backward(
@@ -64,7 +64,7 @@ def flash_attention_backward(
     quiet(_go_back, (grad, q * factor, k, v, o, logsumexp), mask, is_causal, grads)
     grads[0] *= factor
     sums = [_sum_heads(each, like.shape[1]) for each, like in zip(grads, given[1:])]
-    return tuple([quiet(each.astype, query.dtype, copy=False) for each in sums])
+    return rounded(sums, query.dtype)
 
 
 def _scale(query: Array, scale: float | None) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.reducing import as_computed
+from mindtorch.backends.cpu.reducing import as_computed, rounded
 from mindtorch.quiet import quiet
 
 Array = np.ndarray
@@ -24,7 +24,7 @@ def lstm_cell(
         if bias is not None:
             gates += as_computed(bias, cx.dtype)
     results = quiet(_lstm_step, gates, cell)
-    return tuple([quiet(each.astype, cx.dtype, copy=False) for each in (*results, gates)])
+    return rounded((*results, gates), cx.dtype)
 
 
 def _lstm_step(gates: Array, cell: Array) -> tuple[Array, Array]:
@@ -59,7 +59,7 @@ def lstm_cell_backward(
     gates_grad, cell_grad = quiet(_lstm_step_back, *given, *kept)
     bias_grad = np.add.reduce(gates_grad, 0) if has_bias else None
     grads = (gates_grad, cell_grad, bias_grad)
-    return tuple([None if each is None else quiet(each.astype, cx.dtype, copy=False) for each in grads])
+    return rounded(grads, cx.dtype)
 
 
 def _lstm_step_back(
@@ -103,7 +103,7 @@ def gru_cell(
         wide = as_computed(gates, hx.dtype)
         halves.append(wide if bias is None else wide + as_computed(bias, hx.dtype))
     results = quiet(_gru_step, *halves, as_computed(hx, hx.dtype))
-    return tuple([quiet(each.astype, hx.dtype, copy=False) for each in results])
+    return rounded(results, hx.dtype)
 
 
 def _gru_step(of_input: Array, of_state: Array, state: Array) -> tuple[Array, Array]:
@@ -133,7 +133,7 @@ def gru_cell_backward(
     dtype = grad_hy.dtype
     halves = quiet(_gru_step_back, as_computed(grad_hy, dtype), as_computed(workspace, dtype))
     biases = [np.add.reduce(each, 0) if has_bias else None for each in halves[:2]]
-    return tuple([None if each is None else quiet(each.astype, dtype, copy=False) for each in (*halves, *biases)])
+    return rounded((*halves, *biases), dtype)
 
 
 def _gru_step_back(grad: Array, workspace: Array) -> tuple[Array, Array, Array]:

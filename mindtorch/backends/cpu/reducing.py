@@ -1,6 +1,6 @@
 """What the reduction kernels share: preparing the operand, checking and storing the result."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -32,6 +32,11 @@ def as_computed(input: Array, dtype: NumpyDtype) -> Array:
         input = quiet(_real_if(input, dtype).astype, dtype)
     working = widened(dtype)
     return input if working == dtype else input.astype(working)
+
+
+def rounded(results: Iterable[Array | None], dtype: NumpyDtype) -> tuple[Array | None, ...]:
+    """Several results that were computed as `as_computed` has it, in the dtype of the operands."""
+    return tuple([None if each is None else quiet(each.astype, dtype, copy=False) for each in results])
 
 
 def _real_if(array: Array, dtype: NumpyDtype) -> Array:
