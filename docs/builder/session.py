@@ -13,9 +13,13 @@ import mindtorch
 def transcript(statements: Iterable[str]) -> str:
     """The statements behind prompts, each with its output. What a statement raises ends the build."""
     mindtorch.manual_seed(0)
-    mindtorch.set_warn_always(True)
     namespace: dict[str, object] = {"torch": mindtorch}
-    return "\n".join(line for statement in statements for line in _run(statement, namespace))
+    before = mindtorch.is_warn_always_enabled()
+    mindtorch.set_warn_always(True)  # an example shows its warnings whatever other examples have shown
+    try:
+        return "\n".join(line for statement in statements for line in _run(statement, namespace))
+    finally:
+        mindtorch.set_warn_always(before)
 
 
 def _run(statement: str, namespace: dict[str, object]) -> list[str]:

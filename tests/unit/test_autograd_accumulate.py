@@ -113,8 +113,7 @@ class TestLaterGradients:
         (x * 3).sum().backward()
         assert x.grad is first and first._version == version + 1 and first.tolist() == [5, 5, 5]
 
-    def test_the_layout_of_the_stored_one_stays(self, monkeypatch):
-        monkeypatch.setattr("mindtorch.warning._given", set())
+    def test_the_layout_of_the_stored_one_stays(self):
         x = leaf(np.ones((2, 3)))
         x.grad = torch.ones(3, 2).t()
         with torch.autograd.enforce_grad_layout_policy(False):
@@ -155,8 +154,7 @@ class TestLaterGradients:
         assert x.grad is None
 
 
-def test_create_graph_warns_of_the_cycle(monkeypatch):
-    monkeypatch.setattr("mindtorch.warning._given", set())
+def test_create_graph_warns_of_the_cycle():
     x = leaf(np.ones(3))
     with pytest.warns(UserWarning, match="will create a reference cycle between the parameter and its gradient"):
         (x * x).sum().backward(create_graph=True)

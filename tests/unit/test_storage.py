@@ -111,8 +111,7 @@ class TestIdentity:
         assert not is_alias_of(x, x.clone()) and not is_alias_of(torch.zeros(0), torch.zeros(0))
         assert is_alias_of(x.to("meta"), x) is False
 
-    def test_a_typed_storage_warns_once(self, monkeypatch):
-        monkeypatch.setattr("mindtorch.warning._given", set())
+    def test_a_typed_storage_warns_once(self):
         with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
             torch.zeros(2).storage()
         assert torch.zeros(2).storage().tolist() == [0, 0]
