@@ -202,6 +202,7 @@ class TestThreadsThatEnd:
     """What a thread has switched for itself is not counted any longer when it is gone, whatever it left switched."""
 
     @pytest.mark.parametrize("switch", [torch.no_grad, torch.inference_mode, lambda: torch.set_grad_enabled(False)])
+    @pytest.mark.usefixtures("settled")
     def test_within_a_block(self, switch):
         before = state.grad_everywhere, state.interceptors
 

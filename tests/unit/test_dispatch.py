@@ -122,6 +122,7 @@ class TestTrace:
         assert "[call] op=[aten::zeros], key=[BackendSelect]" in lines
         assert "[call] op=[aten::exp], key=[AutogradMeta]" in lines and "[call] op=[aten::exp], key=[CPU]" in lines
 
+    @pytest.mark.usefixtures("settled")
     def test_nothing_is_printed_outside(self, capsys):
         before = state.interceptors
         with show_dispatch_trace():

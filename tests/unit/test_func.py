@@ -146,6 +146,7 @@ class TestLevels:
         assert w.grad is None
 
     @pytest.mark.parametrize("transform", [func.grad, func.vmap, lambda f: lambda x: func.jvp(f, (x,), (x,))])
+    @pytest.mark.usefixtures("settled")
     def test_an_error_leaves_nothing_switched_on(self, transform):
         before = state.interceptors
 

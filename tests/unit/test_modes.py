@@ -24,6 +24,7 @@ class Counting(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+@pytest.mark.usefixtures("settled")
 def test_nothing_is_left_behind():
     before = state.interceptors
     with Counting() as mode:

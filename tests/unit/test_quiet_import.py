@@ -30,6 +30,7 @@ def test_importing_leaves_calls_alone(area: str) -> None:
     assert shown.split() == ["0", "0", "True"]
 
 
+@pytest.mark.usefixtures("settled")
 def test_lazy_layers_cost_nothing_once_they_have_their_shape() -> None:
     before = state.interceptors
     layer = mindtorch.nn.LazyLinear(3)

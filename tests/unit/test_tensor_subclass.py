@@ -59,6 +59,7 @@ class TestPlainSubclass:
 
 
 class TestTorchFunction:
+    @pytest.mark.usefixtures("settled")
     def test_defining_a_class_switches_interception_on(self):
         before = state.interceptors
         type("Another", (torch.Tensor,), {"__torch_function__": classmethod(lambda cls, *args: NotImplemented)})
@@ -102,6 +103,7 @@ class TestTorchFunction:
 
 
 class TestMode:
+    @pytest.mark.usefixtures("settled")
     def test_sees_calls_without_subclasses(self):
         seen = []
 

@@ -29,6 +29,7 @@ def test_the_programs_of_the_page(capsys):
 # -------------------- levels --------------------
 
 
+@pytest.mark.usefixtures("settled")
 def test_nothing_is_watched_after_the_call():
     before = state.interceptors
     vmap(lambda x: x * 2 + x.sum())(torch.ones(2, 3))
@@ -36,6 +37,7 @@ def test_nothing_is_watched_after_the_call():
     assert (state.interceptors, state.batch_levels) == (before, 0)
 
 
+@pytest.mark.usefixtures("settled")
 def test_a_level_ends_when_an_error_is_raised():
     with pytest.raises(ZeroDivisionError):
         vmap(lambda x: 1 / 0)(torch.ones(2))
@@ -43,6 +45,7 @@ def test_a_level_ends_when_an_error_is_raised():
     assert state.thread.vmap_levels == () and state.batch_levels == 0
 
 
+@pytest.mark.usefixtures("settled")
 def test_a_graph_keeps_the_levels_that_it_needs():
     x = torch.ones(2, 3, requires_grad=True)
     y = vmap(lambda v: v + 1)(x)
