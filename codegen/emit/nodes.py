@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 from ..model import Derivative, Formula, Model
@@ -30,12 +31,18 @@ class Gradient:
     is_list: bool
 
     @property
+    def operand(self) -> str:
+        """The expression where it stands before an ``if``."""
+        is_conditional = isinstance(ast.parse(self.expression, mode="eval").body, ast.IfExp | ast.Lambda)
+        return f"({self.expression})" if is_conditional else self.expression
+
+    @property
     def variables(self) -> str:
         return ", ".join(f"{target}_grad" for target in self.targets)
 
     @property
     def when_needed(self) -> str:
-        return f"{self.expression} if {self.needed} else None" if self.needed else self.expression
+        return f"{self.operand} if {self.needed} else None" if self.needed else self.expression
 
     @property
     def nothing(self) -> str:

@@ -34,6 +34,7 @@ IMPORTS = {
         ("recorded", "recorded_outputs", "refuse_grad", "write_back", "write_out"),
         "mindtorch.autograd.outputs",
     ),
+    "next_sequence_nr": "mindtorch.autograd.node_base",
     **dict.fromkeys(("save", "save_copy", "save_output"), "mindtorch.autograd.saved_tensor"),
     **dict.fromkeys(
         ("bool_of", "dtype_of", "float_of", "generator_of", "int_of", "ints_of", "scalar_of", "str_of"),

@@ -215,7 +215,11 @@ class PutBackward0(Node):
         if grad is None:
             return (None, None)
         return (
-            grad if node.accumulate else grad.put(index, ops.zeros_like(source), False) if node.next_edges[0] else None,
+            (
+                (grad if node.accumulate else grad.put(index, ops.zeros_like(source), False))
+                if node.next_edges[0]
+                else None
+            ),
             grad.take(index).reshape(node.source_shape) if node.next_edges[1] else None,
         )
 

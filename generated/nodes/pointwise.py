@@ -51,7 +51,10 @@ class AddBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        return (grad if node.next_edges[0] else None, maybe_multiply(grad, node.alpha) if node.next_edges[1] else None)
+        return (
+            grad if node.next_edges[0] else None,
+            (grad if node.alpha == 1 else grad * node.alpha) if node.next_edges[1] else None,
+        )
 
 
 class SubBackward0(Node):

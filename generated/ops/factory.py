@@ -5,6 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import factory as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save_output
 from mindtorch.composite import factory as composite
@@ -2483,7 +2484,9 @@ def clone(input, *, memory_format=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CloneBackward0((edge,))
+        node = nodes.CloneBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(_clone_kernels[type(input_array)](input_array, memory_format), node)
 
 
@@ -2529,7 +2532,9 @@ def copy_(input, other, non_blocking=False):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.CopyBackwards((input_edge, other_edge))
+            node = nodes.CopyBackwards()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
     _copy__kernels[type(input_array)](input_array, other_array, non_blocking)
     mark_written(input)
     if node is not None:
@@ -2579,7 +2584,9 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
         and (dtype is None or dtype.is_floating_point or dtype.is_complex)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ToCopyBackward0((edge,))
+        node = nodes.ToCopyBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_device = input.device
     return wrap(
         __to_copy_kernels[type(input_array)](
@@ -2724,7 +2731,9 @@ def fill_Scalar(input, value):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FillBackward0((edge,))
+        node = nodes.FillBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(_fill_Scalar_kernels[type(input_array)](input_array, value), node)
 
 
@@ -2745,7 +2754,9 @@ def fill__Scalar(input, value):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.FillBackward0((edge,))
+        node = nodes.FillBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _fill_Scalar_kernels[type(input_array)](input_array, value, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2770,7 +2781,9 @@ def fill_Tensor(input, value):
         input_edge = input._edge or edge_of(input)
         value_edge = value._edge or edge_of(value)
         if input_edge or value_edge:
-            node = nodes.FillBackward1((input_edge, value_edge))
+            node = nodes.FillBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, value_edge)
     return wrap(_fill_Tensor_kernels[type(input_array)](input_array, value_array), node)
 
 
@@ -2803,7 +2816,9 @@ def fill__Tensor(input, value):
         value_edge = value._edge or edge_of(value)
         if input_edge or value_edge:
             check_inplace(input)
-            node = nodes.FillBackward1((input_edge, value_edge))
+            node = nodes.FillBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, value_edge)
     _fill_Tensor_kernels[type(input_array)](input_array, value_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2843,7 +2858,9 @@ def zero_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ZeroBackward0((edge,))
+        node = nodes.ZeroBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _zero__kernels[type(input_array)](input_array)
     mark_written(input)
     if node is not None:
@@ -2879,7 +2896,9 @@ def complex(real, imag, *, out=None):
         real_edge = real._edge or edge_of(real)
         imag_edge = imag._edge or edge_of(imag)
         if real_edge or imag_edge:
-            node = nodes.ComplexBackward0((real_edge, imag_edge))
+            node = nodes.ComplexBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (real_edge, imag_edge)
     return wrap(_complex_kernels[type(real_array)](real_array, imag_array), node)
 
 
@@ -2918,7 +2937,9 @@ def polar(abs, angle, *, out=None):
         abs_edge = abs._edge or edge_of(abs)
         angle_edge = angle._edge or edge_of(angle)
         if abs_edge or angle_edge:
-            node = nodes.PolarBackward0((abs_edge, angle_edge))
+            node = nodes.PolarBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (abs_edge, angle_edge)
     if node is not None:
         result = recorded(node, composite.polar, abs, angle)
         node.kept = (save_output(node, result),)

@@ -5,6 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import fft as nodes
 from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.composite import fft as composite
 from mindtorch.dispatch.arguments import (
@@ -51,7 +52,9 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FftC2CBackward0((edge,))
+        node = nodes.FftC2CBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.normalization = normalization
         node.forward = forward
@@ -107,7 +110,9 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FftR2CBackward0((edge,))
+        node = nodes.FftR2CBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.normalization = normalization
         node.onesided = onesided
@@ -164,7 +169,9 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FftC2RBackward0((edge,))
+        node = nodes.FftC2RBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.normalization = normalization
     try:

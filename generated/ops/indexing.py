@@ -7,6 +7,7 @@ import builtins
 from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import indexing as composite
@@ -49,7 +50,9 @@ def index(input, indices, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.IndexBackward0((edge,))
+        node = nodes.IndexBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
     return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
@@ -95,7 +98,9 @@ def index_put(input, indices, values, accumulate=False):
         input_edge = input._edge or edge_of(input)
         values_edge = values._edge or edge_of(values)
         if input_edge or values_edge:
-            node = nodes.IndexPutBackward0((input_edge, values_edge))
+            node = nodes.IndexPutBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, values_edge)
             node.accumulate = accumulate
             node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
     return wrap(_index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate), node)
@@ -121,7 +126,9 @@ def index_put_(input, indices, values, accumulate=False):
         values_edge = values._edge or edge_of(values)
         if input_edge or values_edge:
             check_inplace(input)
-            node = nodes.IndexPutBackward0((input_edge, values_edge))
+            node = nodes.IndexPutBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, values_edge)
             node.accumulate = accumulate
             node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
     _index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate, out=input_array)
@@ -153,7 +160,9 @@ def index_select(input, dim, index, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.IndexSelectBackward0((edge,))
+        node = nodes.IndexSelectBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.kept = (save(index),)
@@ -202,7 +211,9 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
-            node = nodes.IndexAddBackward0((input_edge, source_edge))
+            node = nodes.IndexAddBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, source_edge)
             node.dim = dim
             node.alpha = alpha
             node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
@@ -229,7 +240,9 @@ def index_add_(input, dim, index, source, *, alpha=1):
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
             check_inplace(input)
-            node = nodes.IndexAddBackward0((input_edge, source_edge))
+            node = nodes.IndexAddBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, source_edge)
             node.dim = dim
             node.alpha = alpha
             node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
@@ -287,7 +300,9 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.GatherBackward0((edge,))
+        node = nodes.GatherBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input), save(index))
     return wrap(_gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad), node)
@@ -335,7 +350,9 @@ def scatter_src(input, dim, index, src, *, out=None):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
-            node = nodes.ScatterBackward0((input_edge, src_edge))
+            node = nodes.ScatterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.kept = (save(index),)
     return wrap(_scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
@@ -359,7 +376,9 @@ def scatter__src(input, dim, index, src):
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
-            node = nodes.ScatterBackward0((input_edge, src_edge))
+            node = nodes.ScatterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.kept = (save(index),)
     _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
@@ -412,7 +431,9 @@ def scatter_value(input, dim, index, value, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ScatterBackward1((edge,))
+        node = nodes.ScatterBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(index),)
     return wrap(_scatter_value_kernels[type(input_array)](input_array, dim, index_array, value), node)
@@ -438,7 +459,9 @@ def scatter__value(input, dim, index, value):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ScatterBackward1((edge,))
+        node = nodes.ScatterBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(index),)
     _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=input_array)
@@ -490,7 +513,9 @@ def scatter_add(input, dim, index, src, *, out=None):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
-            node = nodes.ScatterAddBackward0((input_edge, src_edge))
+            node = nodes.ScatterAddBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.kept = (save(index) if src_edge else None,)
     return wrap(_scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
@@ -514,7 +539,9 @@ def scatter_add_(input, dim, index, src):
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
-            node = nodes.ScatterAddBackward0((input_edge, src_edge))
+            node = nodes.ScatterAddBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.kept = (save(index) if src_edge else None,)
     _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
@@ -567,7 +594,9 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
-            node = nodes.ScatterBackward2((input_edge, src_edge))
+            node = nodes.ScatterBackward2()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
     return wrap(
         _scatter_reduce_overload_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce), node
     )
@@ -593,7 +622,9 @@ def scatter__reduce(input, dim, index, src, *, reduce):
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
-            node = nodes.ScatterBackward2((input_edge, src_edge))
+            node = nodes.ScatterBackward2()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
     _scatter_reduce_overload_kernels[type(input_array)](
         input_array, dim, index_array, src_array, reduce, out=input_array
     )
@@ -655,7 +686,9 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ScatterBackward3((edge,))
+        node = nodes.ScatterBackward3()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(_scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce), node)
 
 
@@ -714,7 +747,9 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ScatterBackward3((edge,))
+        node = nodes.ScatterBackward3()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=input_array)
     mark_written(input)
     if node is not None:
@@ -806,7 +841,9 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
-            node = nodes.ScatterReduceBackward0((input_edge, src_edge))
+            node = nodes.ScatterReduceBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
@@ -841,7 +878,9 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
-            node = nodes.ScatterReduceBackward0((input_edge, src_edge))
+            node = nodes.ScatterReduceBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
@@ -912,7 +951,9 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
-            node = nodes.IndexReduceBackward0((input_edge, source_edge))
+            node = nodes.IndexReduceBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, source_edge)
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
@@ -948,7 +989,9 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
             check_inplace(input)
-            node = nodes.IndexReduceBackward0((input_edge, source_edge))
+            node = nodes.IndexReduceBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, source_edge)
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
@@ -1013,7 +1056,9 @@ def put(input, index, source, accumulate=False):
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
-            node = nodes.PutBackward0((input_edge, source_edge))
+            node = nodes.PutBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, source_edge)
             node.accumulate = accumulate
             node.source_shape = source_array.shape
             node.kept = (save(index), save(source) if input_edge else None)
@@ -1038,7 +1083,9 @@ def put_(input, index, source, accumulate=False):
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
             check_inplace(input)
-            node = nodes.PutBackward0((input_edge, source_edge))
+            node = nodes.PutBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, source_edge)
             node.accumulate = accumulate
             node.source_shape = source_array.shape
             node.kept = (save(index), save(source) if input_edge else None)
@@ -1069,7 +1116,9 @@ def masked_select(input, mask, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MaskedSelectBackward0((edge,))
+        node = nodes.MaskedSelectBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input), save(mask))
     return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
 
@@ -1108,7 +1157,9 @@ def masked_scatter(input, mask, source):
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
-            node = nodes.MaskedScatterBackward0((input_edge, source_edge))
+            node = nodes.MaskedScatterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, source_edge)
             node.source_shape = source_array.shape
             node.kept = (save(mask),)
     return wrap(_masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array), node)
@@ -1130,7 +1181,9 @@ def masked_scatter_(input, mask, source):
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
             check_inplace(input)
-            node = nodes.MaskedScatterBackward0((input_edge, source_edge))
+            node = nodes.MaskedScatterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, source_edge)
             node.source_shape = source_array.shape
             node.kept = (save(mask),)
     _masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array, out=input_array)
@@ -1208,7 +1261,9 @@ def cat(tensors, dim=0, *, out=None, axis=None):
     if state.grad_everywhere or thread.grad_enabled:
         tensors_edges = edges_of(tensors)
         if builtins.any(tensors_edges):
-            node = nodes.CatBackward0(tensors_edges)
+            node = nodes.CatBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = tensors_edges
             node.tensors_shapes = [tensor.shape for tensor in tensors]
             node.dim = dim
     return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
@@ -1260,7 +1315,9 @@ def stack(tensors, dim=0, *, out=None, axis=None):
     if state.grad_everywhere or thread.grad_enabled:
         tensors_edges = edges_of(tensors)
         if builtins.any(tensors_edges):
-            node = nodes.StackBackward0(tensors_edges)
+            node = nodes.StackBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = tensors_edges
             node.dim = dim
     return wrap(_stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
 
@@ -1359,7 +1416,9 @@ def repeat(input, repeats, *more_repeats):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.RepeatBackward0((edge,))
+        node = nodes.RepeatBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.repeats = repeats
         node.self_shape = input_array.shape
     try:
@@ -1389,7 +1448,9 @@ def flip(input, dims, *more_dims):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FlipBackward0((edge,))
+        node = nodes.FlipBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dims = dims
     try:
         return wrap(_flip_kernels[type(input_array)](input_array, dims), node)
@@ -1424,7 +1485,9 @@ def roll(input, shifts, dims=()):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.RollBackward0((edge,))
+        node = nodes.RollBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.shifts = shifts
         node.dims = dims
     try:
@@ -1454,7 +1517,9 @@ def tril(input, diagonal=0, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TrilBackward0((edge,))
+        node = nodes.TrilBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.diagonal = diagonal
     return wrap(_tril_kernels[type(input_array)](input_array, diagonal), node)
 
@@ -1476,7 +1541,9 @@ def tril_(input, diagonal=0):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.TrilBackward0((edge,))
+        node = nodes.TrilBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.diagonal = diagonal
     _tril_kernels[type(input_array)](input_array, diagonal, out=input_array)
     mark_written(input)
@@ -1523,7 +1590,9 @@ def triu(input, diagonal=0, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TriuBackward0((edge,))
+        node = nodes.TriuBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.diagonal = diagonal
     return wrap(_triu_kernels[type(input_array)](input_array, diagonal), node)
 
@@ -1545,7 +1614,9 @@ def triu_(input, diagonal=0):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.TriuBackward0((edge,))
+        node = nodes.TriuBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.diagonal = diagonal
     _triu_kernels[type(input_array)](input_array, diagonal, out=input_array)
     mark_written(input)
@@ -1621,7 +1692,9 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.DiagEmbedBackward0((edge,))
+        node = nodes.DiagEmbedBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.offset = offset
         node.dim1 = dim1
         node.dim2 = dim2
@@ -1651,7 +1724,9 @@ def select_backward(grad_output, input_sizes, dim, index):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.SelectBackwardBackward0((edge,))
+        node = nodes.SelectBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.index = index
     try:
@@ -1689,7 +1764,9 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.SliceBackwardBackward0((edge,))
+        node = nodes.SliceBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.start = start
         node.end = end
@@ -1730,7 +1807,9 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.DiagonalBackwardBackward0((edge,))
+        node = nodes.DiagonalBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.offset = offset
         node.dim1 = dim1
         node.dim2 = dim2
@@ -1770,7 +1849,9 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_in._edge or edge_of(grad_in))
     ):
-        node = nodes.UnfoldBackwardBackward0((edge,))
+        node = nodes.UnfoldBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.size = size
         node.step = step
@@ -2110,7 +2191,9 @@ def rot90(input, k=1, dims=(0, 1)):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Rot90Backward0((edge,))
+        node = nodes.Rot90Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.k = k
         node.dims = dims
     if node is not None:
@@ -2219,7 +2302,9 @@ def index_fill_int_Scalar(input, dim, index, value):
         and not (state.interceptors and looks_inside(input, index))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.IndexFillBackward0((edge,))
+        node = nodes.IndexFillBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(index),)
     if node is not None:
@@ -2329,7 +2414,9 @@ def index_copy(input, dim, index, source, *, out=None):
         input_edge = input._edge or edge_of(input)
         source_edge = source._edge or edge_of(source)
         if input_edge or source_edge:
-            node = nodes.IndexCopyBackward0((input_edge, source_edge))
+            node = nodes.IndexCopyBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, source_edge)
             node.dim = dim
             node.kept = (save(index), save(source) if source_edge else None)
     if node is not None:
@@ -2387,7 +2474,9 @@ def take(input, index, *, out=None):
         and not (state.interceptors and looks_inside(input, index))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TakeBackward0((edge,))
+        node = nodes.TakeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input), save(index))
     if node is not None:
         return recorded(node, composite.take, input, index)

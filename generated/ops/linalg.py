@@ -6,6 +6,7 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import linalg as composite
@@ -49,7 +50,9 @@ def mm(input, mat2, *, out=None):
         input_edge = input._edge or edge_of(input)
         mat2_edge = mat2._edge or edge_of(mat2)
         if input_edge or mat2_edge:
-            node = nodes.MmBackward0((input_edge, mat2_edge))
+            node = nodes.MmBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, mat2_edge)
             node.self_stride = strides_of(input_array)
             node.mat2_stride = strides_of(mat2_array)
             node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
@@ -91,7 +94,9 @@ def bmm(input, mat2, *, out=None):
         input_edge = input._edge or edge_of(input)
         mat2_edge = mat2._edge or edge_of(mat2)
         if input_edge or mat2_edge:
-            node = nodes.BmmBackward0((input_edge, mat2_edge))
+            node = nodes.BmmBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, mat2_edge)
             node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
     return wrap(_bmm_kernels[type(input_array)](input_array, mat2_array), node)
 
@@ -131,7 +136,9 @@ def mv(input, vec, *, out=None):
         input_edge = input._edge or edge_of(input)
         vec_edge = vec._edge or edge_of(vec)
         if input_edge or vec_edge:
-            node = nodes.MvBackward0((input_edge, vec_edge))
+            node = nodes.MvBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, vec_edge)
             node.kept = (save(vec) if input_edge else None, save(input) if vec_edge else None)
     return wrap(_mv_kernels[type(input_array)](input_array, vec_array), node)
 
@@ -171,7 +178,9 @@ def dot(input, tensor, *, out=None):
         input_edge = input._edge or edge_of(input)
         tensor_edge = tensor._edge or edge_of(tensor)
         if input_edge or tensor_edge:
-            node = nodes.DotBackward0((input_edge, tensor_edge))
+            node = nodes.DotBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, tensor_edge)
             node.kept = (save(tensor) if input_edge else None, save(input) if tensor_edge else None)
     return wrap(_dot_kernels[type(input_array)](input_array, tensor_array), node)
 
@@ -248,7 +257,9 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
         mat1_edge = mat1._edge or edge_of(mat1)
         mat2_edge = mat2._edge or edge_of(mat2)
         if input_edge or mat1_edge or mat2_edge:
-            node = nodes.AddmmBackward0((input_edge, mat1_edge, mat2_edge))
+            node = nodes.AddmmBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, mat1_edge, mat2_edge)
             node.beta = beta
             node.mat1_stride = strides_of(mat1_array)
             node.alpha = alpha
@@ -282,7 +293,9 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
         mat2_edge = mat2._edge or edge_of(mat2)
         if input_edge or mat1_edge or mat2_edge:
             check_inplace(input)
-            node = nodes.AddmmBackward0((input_edge, mat1_edge, mat2_edge))
+            node = nodes.AddmmBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, mat1_edge, mat2_edge)
             node.beta = beta
             node.mat1_stride = strides_of(mat1_array)
             node.alpha = alpha
@@ -345,7 +358,9 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         batch1_edge = batch1._edge or edge_of(batch1)
         batch2_edge = batch2._edge or edge_of(batch2)
         if input_edge or batch1_edge or batch2_edge:
-            node = nodes.BaddbmmBackward0((input_edge, batch1_edge, batch2_edge))
+            node = nodes.BaddbmmBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, batch1_edge, batch2_edge)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
@@ -377,7 +392,9 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         batch2_edge = batch2._edge or edge_of(batch2)
         if input_edge or batch1_edge or batch2_edge:
             check_inplace(input)
-            node = nodes.BaddbmmBackward0((input_edge, batch1_edge, batch2_edge))
+            node = nodes.BaddbmmBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, batch1_edge, batch2_edge)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
@@ -440,7 +457,9 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
         mat_edge = mat._edge or edge_of(mat)
         vec_edge = vec._edge or edge_of(vec)
         if input_edge or mat_edge or vec_edge:
-            node = nodes.AddmvBackward0((input_edge, mat_edge, vec_edge))
+            node = nodes.AddmvBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, mat_edge, vec_edge)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(vec) if mat_edge else None, save(mat) if vec_edge else None)
@@ -472,7 +491,9 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
         vec_edge = vec._edge or edge_of(vec)
         if input_edge or mat_edge or vec_edge:
             check_inplace(input)
-            node = nodes.AddmvBackward0((input_edge, mat_edge, vec_edge))
+            node = nodes.AddmvBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, mat_edge, vec_edge)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(vec) if mat_edge else None, save(mat) if vec_edge else None)
@@ -533,7 +554,9 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         batch1_edge = batch1._edge or edge_of(batch1)
         batch2_edge = batch2._edge or edge_of(batch2)
         if input_edge or batch1_edge or batch2_edge:
-            node = nodes.AddbmmBackward0((input_edge, batch1_edge, batch2_edge))
+            node = nodes.AddbmmBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, batch1_edge, batch2_edge)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
@@ -565,7 +588,9 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         batch2_edge = batch2._edge or edge_of(batch2)
         if input_edge or batch1_edge or batch2_edge:
             check_inplace(input)
-            node = nodes.AddbmmBackward0((input_edge, batch1_edge, batch2_edge))
+            node = nodes.AddbmmBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, batch1_edge, batch2_edge)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
@@ -625,7 +650,9 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
         vec1_edge = vec1._edge or edge_of(vec1)
         vec2_edge = vec2._edge or edge_of(vec2)
         if input_edge or vec1_edge or vec2_edge:
-            node = nodes.AddrBackward0((input_edge, vec1_edge, vec2_edge))
+            node = nodes.AddrBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, vec1_edge, vec2_edge)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(vec2) if vec1_edge else None, save(vec1) if vec2_edge else None)
@@ -690,7 +717,9 @@ def vdot(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.VdotBackward0((input_edge, other_edge))
+            node = nodes.VdotBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
     if node is not None:
         return recorded(node, composite.vdot, input, other)
@@ -977,7 +1006,9 @@ def trace(input):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TraceBackward0((edge,))
+        node = nodes.TraceBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input.shape
     if node is not None:
         return recorded(node, composite.trace, input)
@@ -1001,7 +1032,9 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
         return raise_bad_argument(linalg_inv_ex, A, check_errors=check_errors, out=out)
     node = None
     if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
-        node = nodes.LinalgInvExBackward0((edge,))
+        node = nodes.LinalgInvExBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     inverse_array, info_array = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors)
     inverse = wrap(inverse_array, node)
     info = wrap(info_array)
@@ -1092,7 +1125,9 @@ def _linalg_det(A, *, out=None):
         return raise_bad_argument(_linalg_det, A, out=out)
     node = None
     if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
-        node = nodes.LinalgDetBackward0((edge,))
+        node = nodes.LinalgDetBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(A),)
     result_array, LU_array, pivots_array = __linalg_det_kernels[type(A_array)](A_array)
     result = wrap(result_array, node)
@@ -1169,7 +1204,9 @@ def _linalg_slogdet(A, *, out=None):
         return raise_bad_argument(_linalg_slogdet, A, out=out)
     node = None
     if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
-        node = nodes.LinalgSlogdetBackward0((edge,))
+        node = nodes.LinalgSlogdetBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(A),)
     sign_array, logabsdet_array, LU_array, pivots_array = __linalg_slogdet_kernels[type(A_array)](A_array)
     sign = wrap_output(sign_array, node, 0)
@@ -1278,7 +1315,9 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         A_edge = A._edge or edge_of(A)
         B_edge = B._edge or edge_of(B)
         if A_edge or B_edge:
-            node = nodes.LinalgSolveExBackward0((A_edge, B_edge))
+            node = nodes.LinalgSolveExBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (A_edge, B_edge)
             node.B_shape = B_array.shape
             node.left = left
             node.kept = (save(A),)
@@ -1405,7 +1444,9 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
         return raise_bad_argument(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
     node = None
     if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
-        node = nodes.LinalgLuFactorExBackward0((edge,))
+        node = nodes.LinalgLuFactorExBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     LU_array, pivots_array, info_array = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors)
     LU = wrap(LU_array, node)
     pivots = wrap(pivots_array)
@@ -1530,7 +1571,9 @@ def linalg_lu(A, *, pivot=True, out=None):
         return raise_bad_argument(linalg_lu, A, pivot=pivot, out=out)
     node = None
     if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
-        node = nodes.LinalgLuBackward0((edge,))
+        node = nodes.LinalgLuBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     P_array, L_array, U_array = _linalg_lu_kernels[type(A_array)](A_array, pivot)
     P = wrap(P_array)
     L = wrap_output(L_array, node, 0)
@@ -1658,7 +1701,9 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
         input_edge = input._edge or edge_of(input)
         B_edge = B._edge or edge_of(B)
         if input_edge or B_edge:
-            node = nodes.LinalgSolveTriangularBackward0((input_edge, B_edge))
+            node = nodes.LinalgSolveTriangularBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, B_edge)
             node.upper = upper
             node.left = left
             node.unitriangular = unitriangular
@@ -1764,7 +1809,9 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LinalgCholeskyExBackward0((edge,))
+        node = nodes.LinalgCholeskyExBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.upper = upper
     L_array, info_array = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors)
     L = wrap(L_array, node)
@@ -1841,7 +1888,9 @@ def cholesky(input, upper=False, *, out=None):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CholeskyBackward0((edge,))
+        node = nodes.CholeskyBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.upper = upper
     if node is not None:
         result = recorded(node, composite.cholesky, input, upper)
@@ -1939,7 +1988,9 @@ def linalg_qr(A, mode="reduced", *, out=None):
         return raise_bad_argument(linalg_qr, A, mode, out=out)
     node = None
     if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
-        node = nodes.LinalgQrBackward0((edge,))
+        node = nodes.LinalgQrBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.mode = mode
     Q_array, R_array = _linalg_qr_kernels[type(A_array)](A_array, mode)
     Q = wrap_output(Q_array, node, 0)
@@ -2016,7 +2067,9 @@ def geqrf(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.GeqrfBackward0((edge,))
+        node = nodes.GeqrfBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     a_array, tau_array = _geqrf_kernels[type(input_array)](input_array)
     a = wrap_output(a_array, node, 0)
     tau = wrap_output(tau_array, node, 1)
@@ -2061,7 +2114,9 @@ def linalg_householder_product(input, tau, *, out=None):
         input_edge = input._edge or edge_of(input)
         tau_edge = tau._edge or edge_of(tau)
         if input_edge or tau_edge:
-            node = nodes.LinalgHouseholderProductBackward0((input_edge, tau_edge))
+            node = nodes.LinalgHouseholderProductBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, tau_edge)
             node.kept = (save(input), save(tau))
     return wrap(_linalg_householder_product_kernels[type(input_array)](input_array, tau_array), node)
 
@@ -2136,7 +2191,9 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
         input2_edge = input2._edge or edge_of(input2)
         input3_edge = input3._edge or edge_of(input3)
         if input_edge or input2_edge or input3_edge:
-            node = nodes.OrmqrBackward0((input_edge, input2_edge, input3_edge))
+            node = nodes.OrmqrBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, input2_edge, input3_edge)
             node.left = left
             node.transpose = transpose
             node.kept = (save(input), save(input2), save(input3))
@@ -2304,7 +2361,9 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
         return raise_bad_argument(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
     node = None
     if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
-        node = nodes.LinalgSvdBackward0((edge,))
+        node = nodes.LinalgSvdBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     U_array, S_array, Vh_array = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver)
     U = wrap_output(U_array, node, 0)
     S = wrap_output(S_array, node, 1)
@@ -2447,7 +2506,9 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
         return raise_bad_argument(_linalg_eigh, A, UPLO, compute_v, out=out)
     node = None
     if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
-        node = nodes.LinalgEighBackward0((edge,))
+        node = nodes.LinalgEighBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     eigenvalues_array, eigenvectors_array = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v)
     eigenvalues = wrap_output(eigenvalues_array, node, 0)
     eigenvectors = wrap_output(eigenvectors_array, node, 1)
@@ -2552,7 +2613,9 @@ def linalg_eig(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LinalgEigBackward0((edge,))
+        node = nodes.LinalgEigBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_is_complex = input.is_complex()
     eigenvalues_array, eigenvectors_array = _linalg_eig_kernels[type(input_array)](input_array)
     eigenvalues = wrap_output(eigenvalues_array, node, 0)
@@ -2621,7 +2684,9 @@ def linalg_matrix_exp(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LinalgMatrixExpBackward0((edge,))
+        node = nodes.LinalgMatrixExpBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     return wrap(_linalg_matrix_exp_kernels[type(input_array)](input_array), node)
 
@@ -3682,7 +3747,9 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.LinalgCrossBackward0((input_edge, other_edge))
+            node = nodes.LinalgCrossBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.dim = dim
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
     if node is not None:
@@ -3786,7 +3853,9 @@ def _cdist_forward(x1, x2, p, compute_mode):
         x1_edge = x1._edge or edge_of(x1)
         x2_edge = x2._edge or edge_of(x2)
         if x1_edge or x2_edge:
-            node = nodes.CdistBackward0((x1_edge, x2_edge))
+            node = nodes.CdistBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (x1_edge, x2_edge)
             node.p = p
             node.kept = (save(x1), save(x2))
     if node is not None:
@@ -3822,7 +3891,9 @@ def _pdist_forward(input, p=2.0):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.PdistBackward0((edge,))
+        node = nodes.PdistBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.p = p
         node.kept = (save(input),)
     if node is not None:

@@ -6,6 +6,7 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
 from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import loss as composite
@@ -48,7 +49,9 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NllLossBackward0((edge,))
+        node = nodes.NllLossBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.reduction = reduction
         node.ignore_index = ignore_index
         node.kept = (save(input), save(target), save(weight) if weight is not None else None)
@@ -119,7 +122,9 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.NllLossBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.NllLossBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.reduction = reduction
             node.ignore_index = ignore_index
             node.kept = (
@@ -237,7 +242,9 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NllLoss2DBackward0((edge,))
+        node = nodes.NllLoss2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.reduction = reduction
         node.ignore_index = ignore_index
         node.kept = (save(input), save(target), save(weight) if weight is not None else None)
@@ -310,7 +317,9 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.NllLoss2DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.NllLoss2DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.reduction = reduction
             node.ignore_index = ignore_index
             node.kept = (
@@ -462,7 +471,9 @@ def mse_loss(input, target, reduction=1, *, out=None):
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         if input_edge or target_edge:
-            node = nodes.MseLossBackward0((input_edge, target_edge))
+            node = nodes.MseLossBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, target_edge)
             node.reduction = reduction
             node.kept = (save(input), save(target))
     return wrap(_mse_loss_kernels[type(input_array)](input_array, target_array, reduction), node)
@@ -511,7 +522,9 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         if grad_output_edge or input_edge or target_edge:
-            node = nodes.MseLossBackwardBackward0((grad_output_edge, input_edge, target_edge))
+            node = nodes.MseLossBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge, target_edge)
             node.reduction = reduction
             node.kept = (
                 save(input) if grad_output_edge else None,
@@ -584,7 +597,9 @@ def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         if input_edge or target_edge:
-            node = nodes.SmoothL1LossBackward0((input_edge, target_edge))
+            node = nodes.SmoothL1LossBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, target_edge)
             node.reduction = reduction
             node.beta = beta
             node.kept = (save(input), save(target))
@@ -640,7 +655,9 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         if grad_output_edge or input_edge or target_edge:
-            node = nodes.SmoothL1LossBackwardBackward0((grad_output_edge, input_edge, target_edge))
+            node = nodes.SmoothL1LossBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge, target_edge)
             node.beta = beta
             node.reduction = reduction
             node.kept = (save(input), save(target), save(grad_output) if (input_edge or target_edge) else None)
@@ -701,7 +718,9 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
         input_edge = input._edge or edge_of(input)
         target_edge = target._edge or edge_of(target)
         if input_edge or target_edge:
-            node = nodes.HuberLossBackward0((input_edge, target_edge))
+            node = nodes.HuberLossBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, target_edge)
             node.reduction = reduction
             node.delta = delta
             node.kept = (save(input), save(target))
@@ -770,7 +789,9 @@ def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
         target_edge = target._edge or edge_of(target)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         if input_edge or target_edge or weight_edge:
-            node = nodes.BinaryCrossEntropyBackward0((input_edge, target_edge, weight_edge))
+            node = nodes.BinaryCrossEntropyBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, target_edge, weight_edge)
             node.reduction = reduction
             node.kept = (
                 save(input) if (input_edge or target_edge) else None,
@@ -836,7 +857,9 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         target_edge = target._edge or edge_of(target)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         if grad_output_edge or input_edge or target_edge or weight_edge:
-            node = nodes.BinaryCrossEntropyBackwardBackward0((grad_output_edge, input_edge, target_edge, weight_edge))
+            node = nodes.BinaryCrossEntropyBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge, target_edge, weight_edge)
             node.reduction = reduction
             node.kept = (
                 save(input) if (grad_output_edge or input_edge or target_edge) else None,
@@ -907,7 +930,9 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         pos_weight_edge = None if pos_weight is None else (pos_weight._edge or edge_of(pos_weight))
         if input_edge or target_edge or weight_edge or pos_weight_edge:
-            node = nodes.BinaryCrossEntropyWithLogitsBackward0((input_edge, target_edge, weight_edge, pos_weight_edge))
+            node = nodes.BinaryCrossEntropyWithLogitsBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, target_edge, weight_edge, pos_weight_edge)
             node.reduction = reduction
             node.kept = (
                 save(input) if (input_edge or target_edge) else None,
@@ -951,7 +976,9 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := log_probs._edge or edge_of(log_probs))
     ):
-        node = nodes.CtcLossBackward0((edge,))
+        node = nodes.CtcLossBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.input_lengths = input_lengths
         node.target_lengths = target_lengths
         node.blank = blank
@@ -993,7 +1020,9 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := log_probs._edge or edge_of(log_probs))
     ):
-        node = nodes.CtcLossBackward1((edge,))
+        node = nodes.CtcLossBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.blank = blank
         node.zero_infinity = zero_infinity
         node.kept = (save(log_probs), save(targets), save(input_lengths), save(target_lengths))
@@ -1093,7 +1122,9 @@ def _ctc_loss_backward_default(
         neg_log_likelihood_edge = neg_log_likelihood._edge or edge_of(neg_log_likelihood)
         log_alpha_edge = log_alpha._edge or edge_of(log_alpha)
         if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
-            node = nodes.CtcLossBackwardBackward0((grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge))
+            node = nodes.CtcLossBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge)
     return wrap(
         __ctc_loss_backward_default_kernels[type(grad_array)](
             grad_array,
@@ -1176,7 +1207,9 @@ def _ctc_loss_backward_Tensor(
         neg_log_likelihood_edge = neg_log_likelihood._edge or edge_of(neg_log_likelihood)
         log_alpha_edge = log_alpha._edge or edge_of(log_alpha)
         if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
-            node = nodes.CtcLossBackwardBackward1((grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge))
+            node = nodes.CtcLossBackwardBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge)
     return wrap(
         __ctc_loss_backward_Tensor_kernels[type(grad_array)](
             grad_array,

@@ -6,6 +6,7 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import nn as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array, unless_complex
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import nn as composite
@@ -62,7 +63,9 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
         weight_edge = weight._edge or edge_of(weight)
         bias_edge = None if bias is None else (bias._edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
-            node = nodes.ConvolutionBackward0((input_edge, weight_edge, bias_edge))
+            node = nodes.ConvolutionBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, weight_edge, bias_edge)
             node.stride = stride
             node.padding = padding
             node.dilation = dilation
@@ -150,7 +153,9 @@ def convolution_backward(
         input_edge = input._edge or edge_of(input)
         weight_edge = weight._edge or edge_of(weight)
         if grad_output_edge or input_edge or weight_edge:
-            node = nodes.ConvolutionBackwardBackward0((grad_output_edge, input_edge, weight_edge))
+            node = nodes.ConvolutionBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge, weight_edge)
             node.stride = stride
             node.padding = padding
             node.dilation = dilation
@@ -524,7 +529,9 @@ def max_pool2d_with_indices(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MaxPool2DWithIndicesBackward0((edge,))
+        node = nodes.MaxPool2DWithIndicesBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
@@ -652,7 +659,9 @@ def max_pool2d_with_indices_backward(
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.MaxPool2DWithIndicesBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.MaxPool2DWithIndicesBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -798,7 +807,9 @@ def avg_pool2d(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AvgPool2DBackward0((edge,))
+        node = nodes.AvgPool2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
@@ -940,7 +951,9 @@ def avg_pool2d_backward(
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.AvgPool2DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.AvgPool2DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.kernel_size = kernel_size
             node.stride = stride
             node.padding = padding
@@ -1112,7 +1125,9 @@ def _adaptive_avg_pool2d(input, output_size, *more_output_size):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AdaptiveAvgPool2DBackward0((edge,))
+        node = nodes.AdaptiveAvgPool2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     try:
         return wrap(__adaptive_avg_pool2d_kernels[type(input_array)](input_array, output_size), node)
@@ -1137,7 +1152,9 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.AdaptiveAvgPool2DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.AdaptiveAvgPool2DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.grad_output_shape = grad_output_array.shape
     return wrap(__adaptive_avg_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node)
 
@@ -1177,7 +1194,9 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         bias_edge = None if bias is None else (bias._edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
-            node = nodes.NativeBatchNormBackward0((input_edge, weight_edge, bias_edge))
+            node = nodes.NativeBatchNormBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, weight_edge, bias_edge)
             node.training = training
             node.eps = eps
             node.kept = (
@@ -1299,7 +1318,9 @@ def native_batch_norm_backward(
         input_edge = input._edge or edge_of(input)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         if grad_out_edge or input_edge or weight_edge:
-            node = nodes.NativeBatchNormBackwardBackward0((grad_out_edge, input_edge, weight_edge))
+            node = nodes.NativeBatchNormBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_out_edge, input_edge, weight_edge)
             node.train = train
             node.eps = eps
             node.kept = (
@@ -1391,7 +1412,9 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         bias_edge = None if bias is None else (bias._edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
-            node = nodes.NativeLayerNormBackward0((input_edge, weight_edge, bias_edge))
+            node = nodes.NativeLayerNormBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, weight_edge, bias_edge)
             node.normalized_shape = normalized_shape
             node.kept = (
                 save(input),
@@ -1439,7 +1462,9 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
         input_edge = input._edge or edge_of(input)
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         if grad_out_edge or input_edge or weight_edge:
-            node = nodes.NativeLayerNormBackwardBackward0((grad_out_edge, input_edge, weight_edge))
+            node = nodes.NativeLayerNormBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_out_edge, input_edge, weight_edge)
             node.normalized_shape = normalized_shape
             node.kept = (
                 save(grad_out),
@@ -1498,7 +1523,9 @@ def affine_grid_generator(theta, size, align_corners):
         and not (state.interceptors and looks_inside(theta))
         and (edge := theta._edge or edge_of(theta))
     ):
-        node = nodes.AffineGridGeneratorBackward0((edge,))
+        node = nodes.AffineGridGeneratorBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.size = size
         node.align_corners = align_corners
     if node is not None:
@@ -1586,7 +1613,9 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := weight._edge or edge_of(weight))
     ):
-        node = nodes.EmbeddingBackward0(unless_complex("embedding", (weight,), (edge,)))
+        node = nodes.EmbeddingBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = unless_complex("embedding", (weight,), (edge,))
         node.weight_shape = weight_array.shape
         node.padding_idx = padding_idx
         node.scale_grad_by_freq = scale_grad_by_freq
@@ -1624,7 +1653,9 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.EmbeddingDenseBackwardBackward0((edge,))
+        node = nodes.EmbeddingDenseBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.padding_idx = padding_idx
         node.kept = (save(indices),)
     return wrap(
@@ -1700,7 +1731,9 @@ def _embedding_bag(
             None if per_sample_weights is None else (per_sample_weights._edge or edge_of(per_sample_weights))
         )
         if weight_edge or per_sample_weights_edge:
-            node = nodes.EmbeddingBagBackward0((weight_edge, per_sample_weights_edge))
+            node = nodes.EmbeddingBagBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (weight_edge, per_sample_weights_edge)
             node.weight_shape = weight_array.shape
             node.scale_grad_by_freq = scale_grad_by_freq
             node.mode = mode
@@ -2062,7 +2095,9 @@ def _embedding_bag_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad._edge or edge_of(grad))
     ):
-        node = nodes.EmbeddingBagBackwardBackward0((edge,))
+        node = nodes.EmbeddingBagBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(
         __embedding_bag_backward_kernels[type(grad_array)](
             grad_array,
@@ -2149,7 +2184,9 @@ def _embedding_bag_dense_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad._edge or edge_of(grad))
     ):
-        node = nodes.EmbeddingBagDenseBackwardBackward0((edge,))
+        node = nodes.EmbeddingBagDenseBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(
         __embedding_bag_dense_backward_kernels[type(grad_array)](
             grad_array,
@@ -2197,7 +2234,9 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
         grad_edge = grad._edge or edge_of(grad)
         weight_edge = weight._edge or edge_of(weight)
         if grad_edge or weight_edge:
-            node = nodes.EmbeddingBagPerSampleWeightsBackwardBackward0((grad_edge, weight_edge))
+            node = nodes.EmbeddingBagPerSampleWeightsBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_edge, weight_edge)
     return wrap(
         __embedding_bag_per_sample_weights_backward_kernels[type(grad_array)](
             grad_array, weight_array, indices_array, offsets_array, offset2bag_array, mode, padding_idx
@@ -2229,7 +2268,9 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.EmbeddingRenormBackward0((edge,))
+        node = nodes.EmbeddingRenormBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _embedding_renorm__kernels[type(input_array)](input_array, indices_array, max_norm, norm_type)
     mark_written(input)
     if node is not None:
@@ -2284,7 +2325,9 @@ def native_dropout(input, p, train):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NativeDropoutBackward0((edge,))
+        node = nodes.NativeDropoutBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.p = p
         node.train = train
     result0_array, result1_array = _native_dropout_kernels[type(input_array)](input_array, p, train)
@@ -2316,7 +2359,9 @@ def constant_pad_nd(input, pad, value=0):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ConstantPadNdBackward0((edge,))
+        node = nodes.ConstantPadNdBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.pad = pad
     try:
         return wrap(_constant_pad_nd_kernels[type(input_array)](input_array, pad, value), node)
@@ -2470,7 +2515,9 @@ def _scaled_dot_product_flash_attention_for_cpu(
         key_edge = key._edge or edge_of(key)
         value_edge = value._edge or edge_of(value)
         if query_edge or key_edge or value_edge:
-            node = nodes.ScaledDotProductFlashAttentionForCpuBackward0((query_edge, key_edge, value_edge))
+            node = nodes.ScaledDotProductFlashAttentionForCpuBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (query_edge, key_edge, value_edge)
             node.is_causal = is_causal
             node.scale = scale
             node.kept = (save(query), save(key), save(value), save(attn_mask) if attn_mask is not None else None)
@@ -2553,9 +2600,9 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
         out_edge = out._edge or edge_of(out)
         logsumexp_edge = logsumexp._edge or edge_of(logsumexp)
         if grad_out_edge or query_edge or key_edge or value_edge or out_edge or logsumexp_edge:
-            node = nodes.ScaledDotProductFlashAttentionForCpuBackwardBackward0(
-                (grad_out_edge, query_edge, key_edge, value_edge, out_edge, logsumexp_edge)
-            )
+            node = nodes.ScaledDotProductFlashAttentionForCpuBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_out_edge, query_edge, key_edge, value_edge, out_edge, logsumexp_edge)
     grad_query_array, grad_key_array, grad_value_array = __scaled_dot_product_flash_attention_for_cpu_backward_kernels[
         type(grad_out_array)
     ](
@@ -2601,7 +2648,9 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleNearest1DBackward0((edge,))
+        node = nodes.UpsampleNearest1DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales = scales
@@ -2661,7 +2710,9 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleNearest1DBackwardBackward0((edge,))
+        node = nodes.UpsampleNearest1DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.scales = scales
     try:
@@ -2740,7 +2791,9 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleNearest2DBackward0((edge,))
+        node = nodes.UpsampleNearest2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales_h = scales_h
@@ -2811,7 +2864,9 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleNearest2DBackwardBackward0((edge,))
+        node = nodes.UpsampleNearest2DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.scales_h = scales_h
         node.scales_w = scales_w
@@ -2895,7 +2950,9 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleNearest3DBackward0((edge,))
+        node = nodes.UpsampleNearest3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales_d = scales_d
@@ -2982,7 +3039,9 @@ def upsample_nearest3d_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleNearest3DBackwardBackward0((edge,))
+        node = nodes.UpsampleNearest3DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.scales_d = scales_d
         node.scales_h = scales_h
@@ -3069,7 +3128,9 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleNearestExact1DBackward0((edge,))
+        node = nodes.UpsampleNearestExact1DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales = scales
@@ -3135,7 +3196,9 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleNearestExact1DBackwardBackward0((edge,))
+        node = nodes.UpsampleNearestExact1DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.scales = scales
     try:
@@ -3214,7 +3277,9 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleNearestExact2DBackward0((edge,))
+        node = nodes.UpsampleNearestExact2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales_h = scales_h
@@ -3292,7 +3357,9 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleNearestExact2DBackwardBackward0((edge,))
+        node = nodes.UpsampleNearestExact2DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.scales_h = scales_h
         node.scales_w = scales_w
@@ -3378,7 +3445,9 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleNearestExact3DBackward0((edge,))
+        node = nodes.UpsampleNearestExact3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales_d = scales_d
@@ -3488,7 +3557,9 @@ def _upsample_nearest_exact3d_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleNearestExact3DBackwardBackward0((edge,))
+        node = nodes.UpsampleNearestExact3DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.scales_d = scales_d
         node.scales_h = scales_h
@@ -3591,7 +3662,9 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleLinear1DBackward0((edge,))
+        node = nodes.UpsampleLinear1DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -3665,7 +3738,9 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleLinear1DBackwardBackward0((edge,))
+        node = nodes.UpsampleLinear1DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales = scales
@@ -3751,7 +3826,9 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleBilinear2DBackward0((edge,))
+        node = nodes.UpsampleBilinear2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -3861,7 +3938,9 @@ def upsample_bilinear2d_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleBilinear2DBackwardBackward0((edge,))
+        node = nodes.UpsampleBilinear2DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -3970,7 +4049,9 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleTrilinear3DBackward0((edge,))
+        node = nodes.UpsampleTrilinear3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -4087,7 +4168,9 @@ def upsample_trilinear3d_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleTrilinear3DBackwardBackward0((edge,))
+        node = nodes.UpsampleTrilinear3DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_d = scales_d
@@ -4197,7 +4280,9 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleBicubic2DBackward0((edge,))
+        node = nodes.UpsampleBicubic2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -4285,7 +4370,9 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleBicubic2DBackwardBackward0((edge,))
+        node = nodes.UpsampleBicubic2DBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -4338,7 +4425,9 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleBilinear2DAaBackward0((edge,))
+        node = nodes.UpsampleBilinear2DAaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -4448,7 +4537,9 @@ def _upsample_bilinear2d_aa_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleBilinear2DAaBackwardBackward0((edge,))
+        node = nodes.UpsampleBilinear2DAaBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -4555,7 +4646,9 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleBicubic2DAaBackward0((edge,))
+        node = nodes.UpsampleBicubic2DAaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -4665,7 +4758,9 @@ def _upsample_bicubic2d_aa_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleBicubic2DAaBackwardBackward0((edge,))
+        node = nodes.UpsampleBicubic2DAaBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -4772,7 +4867,9 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UpsampleLanczos2DAaBackward0((edge,))
+        node = nodes.UpsampleLanczos2DAaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -4882,7 +4979,9 @@ def _upsample_lanczos2d_aa_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad_output._edge or edge_of(grad_output))
     ):
-        node = nodes.UpsampleLanczos2DAaBackwardBackward0((edge,))
+        node = nodes.UpsampleLanczos2DAaBackwardBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -5035,7 +5134,9 @@ def max_pool3d_with_indices(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MaxPool3DWithIndicesBackward0((edge,))
+        node = nodes.MaxPool3DWithIndicesBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
@@ -5155,7 +5256,9 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.MaxPool3DWithIndicesBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.MaxPool3DWithIndicesBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -5319,7 +5422,9 @@ def avg_pool3d(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AvgPool3DBackward0((edge,))
+        node = nodes.AvgPool3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
@@ -5401,7 +5506,9 @@ def avg_pool3d_backward(
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.AvgPool3DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.AvgPool3DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.kernel_size = kernel_size
             node.stride = stride
             node.padding = padding
@@ -5523,7 +5630,9 @@ def _adaptive_avg_pool3d(input, output_size, *more_output_size):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AdaptiveAvgPool3DBackward0((edge,))
+        node = nodes.AdaptiveAvgPool3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     try:
         return wrap(__adaptive_avg_pool3d_kernels[type(input_array)](input_array, output_size), node)
@@ -5548,7 +5657,9 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.AdaptiveAvgPool3DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.AdaptiveAvgPool3DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.grad_output_shape = grad_output_array.shape
     return wrap(__adaptive_avg_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node)
 
@@ -5602,7 +5713,9 @@ def adaptive_max_pool2d(input, output_size, *more_output_size, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AdaptiveMaxPool2DBackward0((edge,))
+        node = nodes.AdaptiveMaxPool2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     result0_array, result1_array = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size)
     result0 = wrap(result0_array, node)
@@ -5660,7 +5773,9 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.AdaptiveMaxPool2DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.AdaptiveMaxPool2DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(indices) if grad_output_edge else None,)
     return wrap(
         _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, indices_array),
@@ -5718,7 +5833,9 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FractionalMaxPool2DBackward0((edge,))
+        node = nodes.FractionalMaxPool2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kernel_size = kernel_size
         node.output_size = output_size
         node.kept = (save(input),)
@@ -5788,7 +5905,9 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.FractionalMaxPool2DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.FractionalMaxPool2DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -5835,7 +5954,9 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FractionalMaxPool3DBackward0((edge,))
+        node = nodes.FractionalMaxPool3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kernel_size = kernel_size
         node.output_size = output_size
         node.kept = (save(input),)
@@ -5905,7 +6026,9 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.FractionalMaxPool3DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.FractionalMaxPool3DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -5967,7 +6090,9 @@ def adaptive_max_pool3d(input, output_size, *more_output_size, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AdaptiveMaxPool3DBackward0((edge,))
+        node = nodes.AdaptiveMaxPool3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     result0_array, result1_array = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size)
     result0 = wrap(result0_array, node)
@@ -6023,7 +6148,9 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.AdaptiveMaxPool3DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.AdaptiveMaxPool3DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(indices) if grad_output_edge else None,)
     return wrap(
         _adaptive_max_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, indices_array),
@@ -6053,7 +6180,9 @@ def max_unpool2d(input, indices, output_size):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MaxUnpool2DBackward0((edge,))
+        node = nodes.MaxUnpool2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(indices),)
     try:
         return wrap(_max_unpool2d_kernels[type(input_array)](input_array, indices_array, output_size), node)
@@ -6091,7 +6220,9 @@ def max_unpool3d(input, indices, output_size, stride, padding):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MaxUnpool3DBackward0((edge,))
+        node = nodes.MaxUnpool3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(indices),)
     try:
         return wrap(
@@ -6136,7 +6267,9 @@ def im2col(input, kernel_size, dilation, padding, stride):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Im2ColBackward0((edge,))
+        node = nodes.Im2ColBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.kernel_size = kernel_size
         node.dilation = dilation
@@ -6185,7 +6318,9 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Col2ImBackward0((edge,))
+        node = nodes.Col2ImBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kernel_size = kernel_size
         node.dilation = dilation
         node.padding = padding
@@ -6223,7 +6358,9 @@ def reflection_pad1d(input, padding, *more_padding, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ReflectionPad1DBackward0((edge,))
+        node = nodes.ReflectionPad1DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -6272,7 +6409,9 @@ def reflection_pad1d_backward(grad_output, input, padding):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.ReflectionPad1DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.ReflectionPad1DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.padding = padding
     try:
         return wrap(
@@ -6305,7 +6444,9 @@ def reflection_pad2d(input, padding, *more_padding):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ReflectionPad2DBackward0((edge,))
+        node = nodes.ReflectionPad2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -6335,7 +6476,9 @@ def reflection_pad2d_backward(grad_output, input, padding):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.ReflectionPad2DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.ReflectionPad2DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.padding = padding
     try:
         return wrap(
@@ -6368,7 +6511,9 @@ def reflection_pad3d(input, padding, *more_padding):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ReflectionPad3DBackward0((edge,))
+        node = nodes.ReflectionPad3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -6398,7 +6543,9 @@ def reflection_pad3d_backward(grad_output, input, padding):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.ReflectionPad3DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.ReflectionPad3DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.padding = padding
     try:
         return wrap(
@@ -6433,7 +6580,9 @@ def replication_pad1d(input, padding, *more_padding, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ReplicationPad1DBackward0((edge,))
+        node = nodes.ReplicationPad1DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -6482,7 +6631,9 @@ def replication_pad1d_backward(grad_output, input, padding):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.ReplicationPad1DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.ReplicationPad1DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.padding = padding
     try:
         return wrap(
@@ -6515,7 +6666,9 @@ def replication_pad2d(input, padding, *more_padding):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ReplicationPad2DBackward0((edge,))
+        node = nodes.ReplicationPad2DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -6545,7 +6698,9 @@ def replication_pad2d_backward(grad_output, input, padding):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.ReplicationPad2DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.ReplicationPad2DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.padding = padding
     try:
         return wrap(
@@ -6578,7 +6733,9 @@ def replication_pad3d(input, padding, *more_padding):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ReplicationPad3DBackward0((edge,))
+        node = nodes.ReplicationPad3DBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -6608,7 +6765,9 @@ def replication_pad3d_backward(grad_output, input, padding):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.ReplicationPad3DBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.ReplicationPad3DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.padding = padding
     try:
         return wrap(
@@ -6736,7 +6895,9 @@ def pixel_shuffle(input, upscale_factor):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.PixelShuffleBackward0((edge,))
+        node = nodes.PixelShuffleBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.upscale_factor = upscale_factor
     if node is not None:
         return recorded(node, composite.pixel_shuffle, input, upscale_factor)
@@ -6758,7 +6919,9 @@ def pixel_unshuffle(input, downscale_factor):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.PixelUnshuffleBackward0((edge,))
+        node = nodes.PixelUnshuffleBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.downscale_factor = downscale_factor
     if node is not None:
         return recorded(node, composite.pixel_unshuffle, input, downscale_factor)
@@ -6780,7 +6943,9 @@ def channel_shuffle(input, groups):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ChannelShuffleBackward0((edge,))
+        node = nodes.ChannelShuffleBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input.shape
         node.groups = groups
     if node is not None:
@@ -6876,7 +7041,9 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
         weight_edge = None if weight is None else (weight._edge or edge_of(weight))
         bias_edge = None if bias is None else (bias._edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
-            node = nodes.NativeGroupNormBackward0((input_edge, weight_edge, bias_edge))
+            node = nodes.NativeGroupNormBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, weight_edge, bias_edge)
             node.N = N
             node.C = C
             node.HxW = HxW
@@ -7486,9 +7653,9 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
         input_bias_edge = None if input_bias is None else (input_bias._edge or edge_of(input_bias))
         hidden_bias_edge = None if hidden_bias is None else (hidden_bias._edge or edge_of(hidden_bias))
         if input_gates_edge or hidden_gates_edge or cx_edge or input_bias_edge or hidden_bias_edge:
-            node = nodes.ThnnFusedLstmCellBackward0(
-                (input_gates_edge, hidden_gates_edge, cx_edge, input_bias_edge, hidden_bias_edge)
-            )
+            node = nodes.ThnnFusedLstmCellBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_gates_edge, hidden_gates_edge, cx_edge, input_bias_edge, hidden_bias_edge)
             node.kept = (
                 save(input_gates),
                 save(hidden_gates),
@@ -7538,9 +7705,9 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
         cy_edge = cy._edge or edge_of(cy)
         workspace_edge = workspace._edge or edge_of(workspace)
         if grad_hy_edge or grad_cy_edge or cx_edge or cy_edge or workspace_edge:
-            node = nodes.ThnnFusedLstmCellBackwardImplBackward0(
-                (grad_hy_edge, grad_cy_edge, cx_edge, cy_edge, workspace_edge)
-            )
+            node = nodes.ThnnFusedLstmCellBackwardImplBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_hy_edge, grad_cy_edge, cx_edge, cy_edge, workspace_edge)
     result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_backward_impl_kernels[type(cx_array)](
         grad_hy_array, grad_cy_array, cx_array, cy_array, workspace_array, has_bias
     )
@@ -7579,9 +7746,9 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
         input_bias_edge = None if input_bias is None else (input_bias._edge or edge_of(input_bias))
         hidden_bias_edge = None if hidden_bias is None else (hidden_bias._edge or edge_of(hidden_bias))
         if input_gates_edge or hidden_gates_edge or hx_edge or input_bias_edge or hidden_bias_edge:
-            node = nodes.ThnnFusedGruCellBackward0(
-                (input_gates_edge, hidden_gates_edge, hx_edge, input_bias_edge, hidden_bias_edge)
-            )
+            node = nodes.ThnnFusedGruCellBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_gates_edge, hidden_gates_edge, hx_edge, input_bias_edge, hidden_bias_edge)
             node.kept = (
                 save(input_gates),
                 save(hidden_gates),
@@ -7618,7 +7785,9 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
         grad_hy_edge = grad_hy._edge or edge_of(grad_hy)
         workspace_edge = workspace._edge or edge_of(workspace)
         if grad_hy_edge or workspace_edge:
-            node = nodes.ThnnFusedGruCellBackwardBackward0((grad_hy_edge, workspace_edge))
+            node = nodes.ThnnFusedGruCellBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_hy_edge, workspace_edge)
     result0_array, result1_array, result2_array, result3_array, result4_array = __thnn_fused_gru_cell_backward_kernels[
         type(grad_hy_array)
     ](grad_hy_array, workspace_array, has_bias)

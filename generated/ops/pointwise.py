@@ -6,6 +6,7 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array, unless_complex
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import pointwise as composite
@@ -56,7 +57,9 @@ def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.AddBackward0((input_edge, other_edge))
+            node = nodes.AddBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors and alpha == 1 and alpha is not True:
@@ -104,7 +107,9 @@ def add_(input, other, *more, alpha=1, _reject=raise_bad_argument):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.AddBackward0((input_edge, other_edge))
+            node = nodes.AddBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
     _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
     mark_written(input)
@@ -190,7 +195,9 @@ def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.SubBackward0((input_edge, other_edge))
+            node = nodes.SubBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors and alpha == 1 and alpha is not True:
@@ -238,7 +245,9 @@ def sub_(input, other, *more, alpha=1, _reject=raise_bad_argument):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.SubBackward0((input_edge, other_edge))
+            node = nodes.SubBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
     _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
     mark_written(input)
@@ -315,7 +324,9 @@ def rsub_Tensor(input, other, *, alpha=1):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.RsubBackward0((input_edge, other_edge))
+            node = nodes.RsubBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
     return wrap(_rsub_Tensor_kernels[type(input_array)](input_array, other_array, alpha), node)
 
@@ -341,7 +352,9 @@ def rsub_Scalar(input, other, alpha=1):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.RsubBackward1((edge,))
+        node = nodes.RsubBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.alpha = alpha
     return wrap(_rsub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
 
@@ -384,7 +397,9 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.MulBackward0((input_edge, other_edge))
+            node = nodes.MulBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -428,7 +443,9 @@ def mul_(input, other, *, _reject=raise_bad_argument):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.MulBackward0((input_edge, other_edge))
+            node = nodes.MulBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
     _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -504,7 +521,9 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.DivBackward0((input_edge, other_edge))
+            node = nodes.DivBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save(input) if other_edge else None)
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -548,7 +567,9 @@ def div__Tensor(input, other, *, _reject=raise_bad_argument):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.DivBackward0((input_edge, other_edge))
+            node = nodes.DivBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save_copy(input) if other_edge else None)
     _div_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -604,7 +625,9 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.DivBackward2((input_edge, other_edge))
+            node = nodes.DivBackward2()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.rounding_mode = rounding_mode
             node.kept = (save(other), save(input) if other_edge else None)
     return wrap(_div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode), node)
@@ -646,7 +669,9 @@ def div__Tensor_mode(input, other, *, rounding_mode):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.DivBackward2((input_edge, other_edge))
+            node = nodes.DivBackward2()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.rounding_mode = rounding_mode
             node.kept = (save(other), save_copy(input) if other_edge else None)
     _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=input_array)
@@ -765,7 +790,9 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.FloorDivideBackward0((input_edge, other_edge))
+            node = nodes.FloorDivideBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
         try:
@@ -808,7 +835,9 @@ def floor_divide_(input, other, *, _reject=raise_bad_argument):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.FloorDivideBackward0((input_edge, other_edge))
+            node = nodes.FloorDivideBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
     _floor_divide_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -878,7 +907,9 @@ def remainder_Tensor(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.RemainderBackward1((input_edge, other_edge))
+            node = nodes.RemainderBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -917,7 +948,9 @@ def remainder__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.RemainderBackward1((input_edge, other_edge))
+            node = nodes.RemainderBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
     _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -963,7 +996,9 @@ def remainder_Scalar(input, other, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.RemainderBackward0((edge,))
+        node = nodes.RemainderBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(_remainder_Scalar_kernels[type(input_array)](input_array, other), node)
 
 
@@ -984,7 +1019,9 @@ def remainder__Scalar(input, other):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.RemainderBackward0((edge,))
+        node = nodes.RemainderBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _remainder_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1078,7 +1115,9 @@ def fmod_Tensor(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.FmodBackward1((input_edge, other_edge))
+            node = nodes.FmodBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -1117,7 +1156,9 @@ def fmod__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.FmodBackward1((input_edge, other_edge))
+            node = nodes.FmodBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
     _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -1163,7 +1204,9 @@ def fmod_Scalar(input, other, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FmodBackward0((edge,))
+        node = nodes.FmodBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(_fmod_Scalar_kernels[type(input_array)](input_array, other), node)
 
 
@@ -1198,7 +1241,9 @@ def fmod__Scalar(input, other):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.FmodBackward0((edge,))
+        node = nodes.FmodBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _fmod_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1256,7 +1301,9 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
         input_edge = input._edge or edge_of(input)
         exponent_edge = exponent._edge or edge_of(exponent)
         if input_edge or exponent_edge:
-            node = nodes.PowBackward1((input_edge, exponent_edge))
+            node = nodes.PowBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, exponent_edge)
             node.kept = (save(input), save(exponent))
     kind = common_kind(input, exponent)
     result = wrap(_pow_Tensor_Tensor_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
@@ -1280,7 +1327,9 @@ def pow__Tensor(input, exponent):
         exponent_edge = exponent._edge or edge_of(exponent)
         if input_edge or exponent_edge:
             check_inplace(input)
-            node = nodes.PowBackward1((input_edge, exponent_edge))
+            node = nodes.PowBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, exponent_edge)
             node.kept = (save_copy(input), save(exponent))
     _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=input_array)
     mark_written(input)
@@ -1327,7 +1376,9 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.PowBackward0((edge,))
+        node = nodes.PowBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.exponent = exponent
         node.kept = (save(input),)
     return wrap(_pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent), node)
@@ -1350,7 +1401,9 @@ def pow__Scalar(input, exponent):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.PowBackward0((edge,))
+        node = nodes.PowBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.exponent = exponent
         node.kept = (save_copy(input),)
     _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=input_array)
@@ -1412,7 +1465,9 @@ def pow_Scalar(input, exponent, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := exponent._edge or edge_of(exponent))
     ):
-        node = nodes.PowBackward2((edge,))
+        node = nodes.PowBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self = input
         node.kept = (save(exponent),)
     result = wrap(_pow_Scalar_kernels[type(exponent_array)](input, exponent_array), node)
@@ -1476,7 +1531,9 @@ def neg(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NegBackward0((edge,))
+        node = nodes.NegBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_neg_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -1496,7 +1553,9 @@ def neg_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.NegBackward0((edge,))
+        node = nodes.NegBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _neg_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1538,7 +1597,9 @@ def abs(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AbsBackward0((edge,))
+        node = nodes.AbsBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     return wrap(_abs_kernels[type(input_array)](input_array), node)
 
@@ -1558,7 +1619,9 @@ def abs_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AbsBackward0((edge,))
+        node = nodes.AbsBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _abs_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -1601,7 +1664,9 @@ def sgn(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SgnBackward0((edge,))
+        node = nodes.SgnBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     result = wrap(_sgn_kernels[kind or type(input_array)](input_array), node, kind)
@@ -1625,7 +1690,9 @@ def sgn_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SgnBackward0((edge,))
+        node = nodes.SgnBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _sgn_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -1669,7 +1736,9 @@ def sign(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SignBackward0((edge,))
+        node = nodes.SignBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_sign_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -1689,7 +1758,9 @@ def sign_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SignBackward0((edge,))
+        node = nodes.SignBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _sign_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1731,7 +1802,9 @@ def angle(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AngleBackward0((edge,))
+        node = nodes.AngleBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     return wrap(_angle_kernels[type(input_array)](input_array), node)
 
@@ -1768,7 +1841,9 @@ def _conj_physical(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ConjPhysicalBackward0((edge,))
+        node = nodes.ConjPhysicalBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(__conj_physical_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -1824,7 +1899,9 @@ def exp(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ExpBackward0((edge,))
+        node = nodes.ExpBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_exp_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -1847,7 +1924,9 @@ def exp_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ExpBackward0((edge,))
+        node = nodes.ExpBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _exp_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1890,7 +1969,9 @@ def expm1(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Expm1Backward0((edge,))
+        node = nodes.Expm1Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_expm1_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -1913,7 +1994,9 @@ def expm1_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.Expm1Backward0((edge,))
+        node = nodes.Expm1Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _expm1_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -1956,7 +2039,9 @@ def exp2(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Exp2Backward0((edge,))
+        node = nodes.Exp2Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_exp2_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -1979,7 +2064,9 @@ def exp2_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.Exp2Backward0((edge,))
+        node = nodes.Exp2Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _exp2_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2022,7 +2109,9 @@ def log(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LogBackward0((edge,))
+        node = nodes.LogBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_log_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2043,7 +2132,9 @@ def log_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.LogBackward0((edge,))
+        node = nodes.LogBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _log_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2086,7 +2177,9 @@ def log2(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Log2Backward0((edge,))
+        node = nodes.Log2Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_log2_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2107,7 +2200,9 @@ def log2_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.Log2Backward0((edge,))
+        node = nodes.Log2Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _log2_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2150,7 +2245,9 @@ def log10(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Log10Backward0((edge,))
+        node = nodes.Log10Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_log10_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2171,7 +2268,9 @@ def log10_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.Log10Backward0((edge,))
+        node = nodes.Log10Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _log10_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2214,7 +2313,9 @@ def log1p(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Log1PBackward0((edge,))
+        node = nodes.Log1PBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_log1p_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2235,7 +2336,9 @@ def log1p_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.Log1PBackward0((edge,))
+        node = nodes.Log1PBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _log1p_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2278,7 +2381,9 @@ def sqrt(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SqrtBackward0((edge,))
+        node = nodes.SqrtBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_sqrt_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -2301,7 +2406,9 @@ def sqrt_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SqrtBackward0((edge,))
+        node = nodes.SqrtBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _sqrt_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2344,7 +2451,9 @@ def rsqrt(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.RsqrtBackward0((edge,))
+        node = nodes.RsqrtBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_rsqrt_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -2367,7 +2476,9 @@ def rsqrt_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.RsqrtBackward0((edge,))
+        node = nodes.RsqrtBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _rsqrt_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2410,7 +2521,9 @@ def reciprocal(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ReciprocalBackward0((edge,))
+        node = nodes.ReciprocalBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_reciprocal_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -2433,7 +2546,9 @@ def reciprocal_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ReciprocalBackward0((edge,))
+        node = nodes.ReciprocalBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _reciprocal_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2508,7 +2623,9 @@ def sin(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SinBackward0((edge,))
+        node = nodes.SinBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_sin_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2529,7 +2646,9 @@ def sin_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SinBackward0((edge,))
+        node = nodes.SinBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _sin_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2572,7 +2691,9 @@ def cos(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CosBackward0((edge,))
+        node = nodes.CosBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_cos_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2593,7 +2714,9 @@ def cos_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.CosBackward0((edge,))
+        node = nodes.CosBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _cos_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2636,7 +2759,9 @@ def tan(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TanBackward0((edge,))
+        node = nodes.TanBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_tan_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -2659,7 +2784,9 @@ def tan_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.TanBackward0((edge,))
+        node = nodes.TanBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _tan_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -2702,7 +2829,9 @@ def asin(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AsinBackward0((edge,))
+        node = nodes.AsinBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_asin_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2723,7 +2852,9 @@ def asin_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AsinBackward0((edge,))
+        node = nodes.AsinBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _asin_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2766,7 +2897,9 @@ def acos(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AcosBackward0((edge,))
+        node = nodes.AcosBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_acos_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2787,7 +2920,9 @@ def acos_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AcosBackward0((edge,))
+        node = nodes.AcosBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _acos_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2830,7 +2965,9 @@ def atan(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AtanBackward0((edge,))
+        node = nodes.AtanBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_atan_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2851,7 +2988,9 @@ def atan_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AtanBackward0((edge,))
+        node = nodes.AtanBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _atan_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2894,7 +3033,9 @@ def sinh(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SinhBackward0((edge,))
+        node = nodes.SinhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_sinh_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2915,7 +3056,9 @@ def sinh_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SinhBackward0((edge,))
+        node = nodes.SinhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _sinh_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -2958,7 +3101,9 @@ def cosh(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CoshBackward0((edge,))
+        node = nodes.CoshBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_cosh_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2979,7 +3124,9 @@ def cosh_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.CoshBackward0((edge,))
+        node = nodes.CoshBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _cosh_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -3022,7 +3169,9 @@ def asinh(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AsinhBackward0((edge,))
+        node = nodes.AsinhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_asinh_kernels[kind or type(input_array)](input_array), node, kind)
@@ -3043,7 +3192,9 @@ def asinh_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AsinhBackward0((edge,))
+        node = nodes.AsinhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _asinh_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -3086,7 +3237,9 @@ def acosh(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AcoshBackward0((edge,))
+        node = nodes.AcoshBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_acosh_kernels[kind or type(input_array)](input_array), node, kind)
@@ -3107,7 +3260,9 @@ def acosh_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AcoshBackward0((edge,))
+        node = nodes.AcoshBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _acosh_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -3150,7 +3305,9 @@ def atanh(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AtanhBackward0((edge,))
+        node = nodes.AtanhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_atanh_kernels[kind or type(input_array)](input_array), node, kind)
@@ -3171,7 +3328,9 @@ def atanh_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AtanhBackward0((edge,))
+        node = nodes.AtanhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _atanh_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -3214,7 +3373,9 @@ def sinc(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SincBackward0((edge,))
+        node = nodes.SincBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_sinc_kernels[kind or type(input_array)](input_array), node, kind)
@@ -3235,7 +3396,9 @@ def sinc_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SincBackward0((edge,))
+        node = nodes.SincBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _sinc_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -3278,7 +3441,9 @@ def deg2rad(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Deg2RadBackward0((edge,))
+        node = nodes.Deg2RadBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_deg2rad_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -3298,7 +3463,9 @@ def deg2rad_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.Deg2RadBackward0((edge,))
+        node = nodes.Deg2RadBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _deg2rad_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3340,7 +3507,9 @@ def rad2deg(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.Rad2DegBackward0((edge,))
+        node = nodes.Rad2DegBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_rad2deg_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -3360,7 +3529,9 @@ def rad2deg_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.Rad2DegBackward0((edge,))
+        node = nodes.Rad2DegBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _rad2deg_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3402,7 +3573,9 @@ def tanh(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TanhBackward0((edge,))
+        node = nodes.TanhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_tanh_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -3425,7 +3598,9 @@ def tanh_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.TanhBackward0((edge,))
+        node = nodes.TanhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _tanh_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3468,7 +3643,9 @@ def tanh_backward(grad_output, output, *, out=None):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         output_edge = output._edge or edge_of(output)
         if grad_output_edge or output_edge:
-            node = nodes.TanhBackwardBackward0((grad_output_edge, output_edge))
+            node = nodes.TanhBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, output_edge)
             node.kept = (save(output), save(grad_output) if output_edge else None)
     kind = grad_output._kind
     if kind and kind is output._kind and not state.interceptors:
@@ -3527,7 +3704,9 @@ def sigmoid(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SigmoidBackward0((edge,))
+        node = nodes.SigmoidBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_sigmoid_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -3550,7 +3729,9 @@ def sigmoid_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SigmoidBackward0((edge,))
+        node = nodes.SigmoidBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _sigmoid_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3593,7 +3774,9 @@ def sigmoid_backward(grad_output, output, *, out=None):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         output_edge = output._edge or edge_of(output)
         if grad_output_edge or output_edge:
-            node = nodes.SigmoidBackwardBackward0((grad_output_edge, output_edge))
+            node = nodes.SigmoidBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, output_edge)
             node.kept = (save(output), save(grad_output) if output_edge else None)
     kind = grad_output._kind
     if kind and kind is output._kind and not state.interceptors:
@@ -3652,7 +3835,9 @@ def floor(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FloorBackward0((edge,))
+        node = nodes.FloorBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_floor_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -3672,7 +3857,9 @@ def floor_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.FloorBackward0((edge,))
+        node = nodes.FloorBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _floor_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3714,7 +3901,9 @@ def ceil(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CeilBackward0((edge,))
+        node = nodes.CeilBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_ceil_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -3734,7 +3923,9 @@ def ceil_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.CeilBackward0((edge,))
+        node = nodes.CeilBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _ceil_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3776,7 +3967,9 @@ def round_default(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.RoundBackward0((edge,))
+        node = nodes.RoundBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_round_default_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -3796,7 +3989,9 @@ def round__default(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.RoundBackward0((edge,))
+        node = nodes.RoundBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _round_default_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3840,7 +4035,9 @@ def round_decimals(input, *, decimals, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.RoundBackward1((edge,))
+        node = nodes.RoundBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_round_decimals_kernels[kind or type(input_array)](input_array, decimals), node, kind)
 
@@ -3876,7 +4073,9 @@ def round__decimals(input, *, decimals):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.RoundBackward1((edge,))
+        node = nodes.RoundBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _round_decimals_kernels[type(input_array)](input_array, decimals, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3932,7 +4131,9 @@ def trunc(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TruncBackward0((edge,))
+        node = nodes.TruncBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_trunc_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -3952,7 +4153,9 @@ def trunc_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.TruncBackward0((edge,))
+        node = nodes.TruncBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _trunc_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -3994,7 +4197,9 @@ def frac(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FracBackward0((edge,))
+        node = nodes.FracBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     return wrap(_frac_kernels[kind or type(input_array)](input_array), node, kind)
 
@@ -4014,7 +4219,9 @@ def frac_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.FracBackward0((edge,))
+        node = nodes.FracBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _frac_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -4058,7 +4265,9 @@ def hardshrink(input, lambd=0.5, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.HardshrinkBackward0((edge,))
+        node = nodes.HardshrinkBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.lambd = lambd
         node.kept = (save(input),)
     return wrap(_hardshrink_kernels[type(input_array)](input_array, lambd), node)
@@ -4102,7 +4311,9 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
         grad_out_edge = grad_out._edge or edge_of(grad_out)
         input_edge = input._edge or edge_of(input)
         if grad_out_edge or input_edge:
-            node = nodes.HardshrinkBackwardBackward0((grad_out_edge, input_edge))
+            node = nodes.HardshrinkBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_out_edge, input_edge)
             node.lambd = lambd
             node.kept = (save(input) if grad_out_edge else None,)
     return wrap(_hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd), node)
@@ -4145,7 +4356,9 @@ def _prelu_kernel(input, weight):
         input_edge = input._edge or edge_of(input)
         weight_edge = weight._edge or edge_of(weight)
         if input_edge or weight_edge:
-            node = nodes.PreluKernelBackward0((input_edge, weight_edge))
+            node = nodes.PreluKernelBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, weight_edge)
             node.kept = (save(input), save(weight) if input_edge else None)
     kind = input._kind
     if kind and kind is weight._kind and not state.interceptors:
@@ -4197,7 +4410,9 @@ def relu(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ReluBackward0((edge,))
+        node = nodes.ReluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_relu_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -4220,7 +4435,9 @@ def relu_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ReluBackward0((edge,))
+        node = nodes.ReluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _relu_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -4250,7 +4467,9 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.ThresholdBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.ThresholdBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.threshold = threshold
             node.kept = (save(input) if grad_output_edge else None,)
     return wrap(_threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold), node)
@@ -4300,7 +4519,9 @@ def threshold(input, threshold, value, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ThresholdBackward0((edge,))
+        node = nodes.ThresholdBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.threshold = threshold
         node.kept = (save(input),)
     return wrap(_threshold_kernels[type(input_array)](input_array, threshold, value), node)
@@ -4328,7 +4549,9 @@ def threshold_(input, threshold, value):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ThresholdBackward0((edge,))
+        node = nodes.ThresholdBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.threshold = threshold
         node.kept = (save_copy(input),)
     _threshold_kernels[type(input_array)](input_array, threshold, value, out=input_array)
@@ -4380,7 +4603,9 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.HardtanhBackward0((edge,))
+        node = nodes.HardtanhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.min_val = min_val
         node.max_val = max_val
         node.kept = (save(input),)
@@ -4406,7 +4631,9 @@ def hardtanh_(input, min_val=-1, max_val=1):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.HardtanhBackward0((edge,))
+        node = nodes.HardtanhBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.min_val = min_val
         node.max_val = max_val
         node.kept = (save_copy(input),)
@@ -4459,7 +4686,9 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.HardtanhBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.HardtanhBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.min_val = min_val
             node.max_val = max_val
             node.kept = (save(input) if grad_output_edge else None,)
@@ -4548,7 +4777,9 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LeakyReluBackward0((edge,))
+        node = nodes.LeakyReluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.negative_slope = negative_slope
         node.kept = (save(input),)
     return wrap(_leaky_relu_kernels[type(input_array)](input_array, negative_slope), node)
@@ -4571,7 +4802,9 @@ def leaky_relu_(input, negative_slope=0.01):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.LeakyReluBackward1((edge,))
+        node = nodes.LeakyReluBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.negative_slope = negative_slope
     _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=input_array)
     mark_written(input)
@@ -4621,7 +4854,9 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.LeakyReluBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.LeakyReluBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.negative_slope = negative_slope
             node.kept = (save(input) if grad_output_edge else None,)
     return wrap(
@@ -4682,7 +4917,9 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.EluBackward0((edge,))
+        node = nodes.EluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.alpha = alpha
         node.scale = scale
         node.input_scale = input_scale
@@ -4711,7 +4948,9 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.EluBackward1((edge,))
+        node = nodes.EluBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.alpha = alpha
         node.scale = scale
         node.input_scale = input_scale
@@ -4763,7 +5002,9 @@ def mish(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MishBackward0((edge,))
+        node = nodes.MishBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_mish_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4784,7 +5025,9 @@ def mish_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.MishBackward0((edge,))
+        node = nodes.MishBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _mish_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -4827,7 +5070,9 @@ def hardswish(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.HardswishBackward0((edge,))
+        node = nodes.HardswishBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_hardswish_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4848,7 +5093,9 @@ def hardswish_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.HardswishBackward0((edge,))
+        node = nodes.HardswishBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _hardswish_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -4893,7 +5140,9 @@ def gelu(input, *, approximate="none", out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.GeluBackward0((edge,))
+        node = nodes.GeluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.approximate = approximate
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
@@ -4917,7 +5166,9 @@ def gelu_(input, *, approximate="none"):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.GeluBackward0((edge,))
+        node = nodes.GeluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.approximate = approximate
         node.kept = (save_copy(input),)
     _gelu_kernels[type(input_array)](input_array, approximate, out=input_array)
@@ -4965,7 +5216,9 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.GeluBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.GeluBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.approximate = approximate
             node.kept = (save(input), save(grad_output) if input_edge else None)
     kind = common_kind(grad_output, input)
@@ -5013,7 +5266,9 @@ def silu(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SiluBackward0((edge,))
+        node = nodes.SiluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
@@ -5034,7 +5289,9 @@ def silu_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SiluBackward0((edge,))
+        node = nodes.SiluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _silu_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -5077,7 +5334,9 @@ def silu_backward(grad_output, input, *, out=None):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.SiluBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.SiluBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(input), save(grad_output) if input_edge else None)
     kind = grad_output._kind
     if kind and kind is input._kind and not state.interceptors:
@@ -5140,7 +5399,9 @@ def softplus(input, beta=1, threshold=20, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SoftplusBackward0((edge,))
+        node = nodes.SoftplusBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.beta = beta
         node.threshold = threshold
         node.kept = (save(input),)
@@ -5189,7 +5450,9 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         input_edge = input._edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.SoftplusBackwardBackward0((grad_output_edge, input_edge))
+            node = nodes.SoftplusBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
             node.beta = beta
             node.threshold = threshold
             node.kept = (save(input), save(grad_output) if input_edge else None)
@@ -5246,7 +5509,9 @@ def clamp_default(input, min=None, max=None, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ClampBackward1((edge,))
+        node = nodes.ClampBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.min = min
         node.max = max
         node.kept = (save(input),)
@@ -5272,7 +5537,9 @@ def clamp__default(input, min=None, max=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ClampBackward1((edge,))
+        node = nodes.ClampBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.min = min
         node.max = max
         node.kept = (save_copy(input),)
@@ -5327,7 +5594,9 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
         min_edge = None if min is None else (min._edge or edge_of(min))
         max_edge = None if max is None else (max._edge or edge_of(max))
         if input_edge or min_edge or max_edge:
-            node = nodes.ClampBackward0((input_edge, min_edge, max_edge))
+            node = nodes.ClampBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, min_edge, max_edge)
             node.kept = (save(input), save(min) if min is not None else None, save(max) if max is not None else None)
     return wrap(_clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array), node)
 
@@ -5367,7 +5636,9 @@ def clamp__Tensor(input, min=None, max=None):
         max_edge = None if max is None else (max._edge or edge_of(max))
         if input_edge or min_edge or max_edge:
             check_inplace(input)
-            node = nodes.ClampBackward0((input_edge, min_edge, max_edge))
+            node = nodes.ClampBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, min_edge, max_edge)
             node.kept = (
                 save_copy(input),
                 save(min) if min is not None else None,
@@ -5432,7 +5703,9 @@ def clamp_min_default(input, min, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ClampMinBackward0((edge,))
+        node = nodes.ClampMinBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.min = min
         node.kept = (save(input),)
     return wrap(_clamp_min_default_kernels[type(input_array)](input_array, min), node)
@@ -5455,7 +5728,9 @@ def clamp_min__default(input, min):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ClampMinBackward0((edge,))
+        node = nodes.ClampMinBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.min = min
         node.kept = (save_copy(input),)
     _clamp_min_default_kernels[type(input_array)](input_array, min, out=input_array)
@@ -5501,7 +5776,9 @@ def clamp_min_Tensor(input, min, *, out=None):
         input_edge = input._edge or edge_of(input)
         min_edge = min._edge or edge_of(min)
         if input_edge or min_edge:
-            node = nodes.ClampMinBackward1((input_edge, min_edge))
+            node = nodes.ClampMinBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, min_edge)
             node.kept = (save(input), save(min))
     kind = input._kind
     if kind and kind is min._kind and not state.interceptors:
@@ -5554,7 +5831,9 @@ def clamp_min__Tensor(input, min):
         min_edge = min._edge or edge_of(min)
         if input_edge or min_edge:
             check_inplace(input)
-            node = nodes.ClampMinBackward1((input_edge, min_edge))
+            node = nodes.ClampMinBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, min_edge)
             node.kept = (save_copy(input), save(min))
     _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
     mark_written(input)
@@ -5614,7 +5893,9 @@ def clamp_max_default(input, max, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ClampMaxBackward0((edge,))
+        node = nodes.ClampMaxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.max = max
         node.kept = (save(input),)
     return wrap(_clamp_max_default_kernels[type(input_array)](input_array, max), node)
@@ -5637,7 +5918,9 @@ def clamp_max__default(input, max):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ClampMaxBackward0((edge,))
+        node = nodes.ClampMaxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.max = max
         node.kept = (save_copy(input),)
     _clamp_max_default_kernels[type(input_array)](input_array, max, out=input_array)
@@ -5683,7 +5966,9 @@ def clamp_max_Tensor(input, max, *, out=None):
         input_edge = input._edge or edge_of(input)
         max_edge = max._edge or edge_of(max)
         if input_edge or max_edge:
-            node = nodes.ClampMaxBackward1((input_edge, max_edge))
+            node = nodes.ClampMaxBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, max_edge)
             node.kept = (save(input), save(max))
     kind = input._kind
     if kind and kind is max._kind and not state.interceptors:
@@ -5736,7 +6021,9 @@ def clamp_max__Tensor(input, max):
         max_edge = max._edge or edge_of(max)
         if input_edge or max_edge:
             check_inplace(input)
-            node = nodes.ClampMaxBackward1((input_edge, max_edge))
+            node = nodes.ClampMaxBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, max_edge)
             node.kept = (save_copy(input), save(max))
     _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
     mark_written(input)
@@ -5794,7 +6081,9 @@ def maximum(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.MaximumBackward0((input_edge, other_edge))
+            node = nodes.MaximumBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -5853,7 +6142,9 @@ def minimum(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.MinimumBackward0((input_edge, other_edge))
+            node = nodes.MinimumBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -5912,7 +6203,9 @@ def fmax(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.FmaxBackward0((input_edge, other_edge))
+            node = nodes.FmaxBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -5971,7 +6264,9 @@ def fmin(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.FminBackward0((input_edge, other_edge))
+            node = nodes.FminBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -6030,7 +6325,9 @@ def atan2(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.Atan2Backward0((input_edge, other_edge))
+            node = nodes.Atan2Backward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save(input))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -6069,7 +6366,9 @@ def atan2_(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.Atan2Backward0((input_edge, other_edge))
+            node = nodes.Atan2Backward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save_copy(input))
     _atan2_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -6113,7 +6412,9 @@ def hypot(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.HypotBackward0((input_edge, other_edge))
+            node = nodes.HypotBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if input_edge else None, save(other) if other_edge else None)
     kind = common_kind(input, other)
     result = wrap(_hypot_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -6137,7 +6438,9 @@ def hypot_(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.HypotBackward0((input_edge, other_edge))
+            node = nodes.HypotBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if input_edge else None, save(other) if other_edge else None)
     _hypot_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -6182,7 +6485,9 @@ def copysign_Tensor(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.CopysignBackward0((input_edge, other_edge))
+            node = nodes.CopysignBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
             node.other_dtype = other.dtype
             node.kept = (save(input) if input_edge else None,)
@@ -6208,7 +6513,9 @@ def copysign__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.CopysignBackward0((input_edge, other_edge))
+            node = nodes.CopysignBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
             node.other_dtype = other.dtype
             node.kept = (save_copy(input) if input_edge else None,)
@@ -6257,7 +6564,9 @@ def copysign_Scalar(input, other, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CopysignBackward1((edge,))
+        node = nodes.CopysignBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     result = wrap(_copysign_Scalar_kernels[type(input_array)](input_array, other), node)
     if node is not None:
@@ -6296,7 +6605,9 @@ def copysign__Scalar(input, other):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.CopysignBackward1((edge,))
+        node = nodes.CopysignBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _copysign_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -6356,7 +6667,9 @@ def nextafter(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.NextafterBackward0((input_edge, other_edge))
+            node = nodes.NextafterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if input_edge else None, save(other))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -6395,7 +6708,9 @@ def nextafter_(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.NextafterBackward0((input_edge, other_edge))
+            node = nodes.NextafterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if input_edge else None, save(other))
     _nextafter_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -6439,7 +6754,9 @@ def logaddexp(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.LogaddexpBackward0((input_edge, other_edge))
+            node = nodes.LogaddexpBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save(input))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -6498,7 +6815,9 @@ def logaddexp2(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.Logaddexp2Backward0((input_edge, other_edge))
+            node = nodes.Logaddexp2Backward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save(input))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -6557,7 +6876,9 @@ def heaviside(input, values, *, out=None):
         input_edge = input._edge or edge_of(input)
         values_edge = values._edge or edge_of(values)
         if input_edge or values_edge:
-            node = nodes.HeavisideBackward0((input_edge, values_edge))
+            node = nodes.HeavisideBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, values_edge)
     kind = input._kind
     if kind and kind is values._kind and not state.interceptors:
         try:
@@ -6595,7 +6916,9 @@ def heaviside_(input, values):
         values_edge = values._edge or edge_of(values)
         if input_edge or values_edge:
             check_inplace(input)
-            node = nodes.HeavisideBackward0((input_edge, values_edge))
+            node = nodes.HeavisideBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, values_edge)
     _heaviside_kernels[type(input_array)](input_array, values_array, out=input_array)
     mark_written(input)
     if node is not None:
@@ -6762,7 +7085,9 @@ def ldexp(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.LdexpBackward0((input_edge, other_edge))
+            node = nodes.LdexpBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other) if input_edge else None,)
     kind = common_kind(input, other)
     result = wrap(_ldexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -6786,7 +7111,9 @@ def ldexp_(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.LdexpBackward0((input_edge, other_edge))
+            node = nodes.LdexpBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(other) if input_edge else None,)
     _ldexp_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -6831,7 +7158,9 @@ def frexp(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.FrexpBackward0((edge,))
+        node = nodes.FrexpBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     mantissa_array, exponent_array = _frexp_kernels[type(input_array)](input_array)
     mantissa = wrap(mantissa_array, node)
     exponent = wrap(exponent_array)
@@ -6880,7 +7209,9 @@ def logit(input, eps=None, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LogitBackward0((edge,))
+        node = nodes.LogitBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.eps = eps
         node.kept = (save(input),)
     return wrap(_logit_kernels[type(input_array)](input_array, eps), node)
@@ -6903,7 +7234,9 @@ def logit_(input, eps=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.LogitBackward0((edge,))
+        node = nodes.LogitBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.eps = eps
         node.kept = (save_copy(input),)
     _logit_kernels[type(input_array)](input_array, eps, out=input_array)
@@ -6962,7 +7295,9 @@ def eq__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.EqBackward1((input_edge, other_edge))
+            node = nodes.EqBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
     _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7035,7 +7370,9 @@ def eq__Scalar(input, other):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.EqBackward0((edge,))
+        node = nodes.EqBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _eq_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     if node is not None:
@@ -7105,7 +7442,9 @@ def ne__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.NeBackward1((input_edge, other_edge))
+            node = nodes.NeBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
     _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7178,7 +7517,9 @@ def ne__Scalar(input, other):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.NeBackward0((edge,))
+        node = nodes.NeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _ne_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     if node is not None:
@@ -7248,7 +7589,9 @@ def lt__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.LtBackward1((input_edge, other_edge))
+            node = nodes.LtBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
     _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7321,7 +7664,9 @@ def lt__Scalar(input, other):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.LtBackward0((edge,))
+        node = nodes.LtBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _lt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     if node is not None:
@@ -7391,7 +7736,9 @@ def le__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.LeBackward1((input_edge, other_edge))
+            node = nodes.LeBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
     _le_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7464,7 +7811,9 @@ def le__Scalar(input, other):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.LeBackward0((edge,))
+        node = nodes.LeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _le_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     if node is not None:
@@ -7534,7 +7883,9 @@ def gt__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.GtBackward1((input_edge, other_edge))
+            node = nodes.GtBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
     _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7607,7 +7958,9 @@ def gt__Scalar(input, other):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.GtBackward0((edge,))
+        node = nodes.GtBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _gt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     if node is not None:
@@ -7677,7 +8030,9 @@ def ge__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.GeBackward1((input_edge, other_edge))
+            node = nodes.GeBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
     _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7750,7 +8105,9 @@ def ge__Scalar(input, other):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.GeBackward0((edge,))
+        node = nodes.GeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _ge_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
     if node is not None:
@@ -9010,7 +9367,9 @@ def where_self(condition, input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.WhereBackward0((input_edge, other_edge))
+            node = nodes.WhereBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(condition),)
     return wrap(_where_self_kernels[type(condition_array)](condition_array, input_array, other_array), node)
 
@@ -9134,7 +9493,9 @@ def masked_fill_Scalar(input, mask, value):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MaskedFillBackward0((edge,))
+        node = nodes.MaskedFillBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(mask),)
     return wrap(_masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value), node)
 
@@ -9157,7 +9518,9 @@ def masked_fill__Scalar(input, mask, value):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.MaskedFillBackward0((edge,))
+        node = nodes.MaskedFillBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(mask),)
     _masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value, out=input_array)
     mark_written(input)
@@ -9184,7 +9547,9 @@ def masked_fill_Tensor(input, mask, value):
         input_edge = input._edge or edge_of(input)
         value_edge = value._edge or edge_of(value)
         if input_edge or value_edge:
-            node = nodes.MaskedFillBackward1((input_edge, value_edge))
+            node = nodes.MaskedFillBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, value_edge)
             node.kept = (save(mask),)
     return wrap(_masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array), node)
 
@@ -9221,7 +9586,9 @@ def masked_fill__Tensor(input, mask, value):
         value_edge = value._edge or edge_of(value)
         if input_edge or value_edge:
             check_inplace(input)
-            node = nodes.MaskedFillBackward1((input_edge, value_edge))
+            node = nodes.MaskedFillBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, value_edge)
             node.kept = (save(mask),)
     _masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array, out=input_array)
     mark_written(input)
@@ -9267,7 +9634,9 @@ def lerp_Scalar(input, end, weight, *, out=None):
         input_edge = input._edge or edge_of(input)
         end_edge = end._edge or edge_of(end)
         if input_edge or end_edge:
-            node = nodes.LerpBackward0((input_edge, end_edge))
+            node = nodes.LerpBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, end_edge)
             node.weight = weight
     return wrap(_lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight), node)
 
@@ -9289,7 +9658,9 @@ def lerp__Scalar(input, end, weight):
         end_edge = end._edge or edge_of(end)
         if input_edge or end_edge:
             check_inplace(input)
-            node = nodes.LerpBackward0((input_edge, end_edge))
+            node = nodes.LerpBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, end_edge)
             node.weight = weight
     _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=input_array)
     mark_written(input)
@@ -9339,7 +9710,9 @@ def lerp_Tensor(input, end, weight, *, out=None):
         end_edge = end._edge or edge_of(end)
         weight_edge = weight._edge or edge_of(weight)
         if input_edge or end_edge or weight_edge:
-            node = nodes.LerpBackward1((input_edge, end_edge, weight_edge))
+            node = nodes.LerpBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, end_edge, weight_edge)
             node.kept = (
                 save(weight) if (input_edge or end_edge) else None,
                 save(end) if weight_edge else None,
@@ -9381,7 +9754,9 @@ def lerp__Tensor(input, end, weight):
         weight_edge = weight._edge or edge_of(weight)
         if input_edge or end_edge or weight_edge:
             check_inplace(input)
-            node = nodes.LerpBackward1((input_edge, end_edge, weight_edge))
+            node = nodes.LerpBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, end_edge, weight_edge)
             node.kept = (
                 save(weight) if (input_edge or end_edge) else None,
                 save(end) if weight_edge else None,
@@ -9452,7 +9827,9 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
         tensor1_edge = tensor1._edge or edge_of(tensor1)
         tensor2_edge = tensor2._edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
-            node = nodes.AddcmulBackward0((input_edge, tensor1_edge, tensor2_edge))
+            node = nodes.AddcmulBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
             node.kept = (save(tensor2) if tensor1_edge else None, save(tensor1) if tensor2_edge else None)
     return wrap(_addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
@@ -9481,7 +9858,9 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
         tensor2_edge = tensor2._edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
             check_inplace(input)
-            node = nodes.AddcmulBackward0((input_edge, tensor1_edge, tensor2_edge))
+            node = nodes.AddcmulBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
             node.kept = (save(tensor2) if tensor1_edge else None, save(tensor1) if tensor2_edge else None)
     _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
@@ -9537,7 +9916,9 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
         tensor1_edge = tensor1._edge or edge_of(tensor1)
         tensor2_edge = tensor2._edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
-            node = nodes.AddcdivBackward0((input_edge, tensor1_edge, tensor2_edge))
+            node = nodes.AddcdivBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
             node.kept = (
                 save(tensor2) if (tensor1_edge or tensor2_edge) else None,
@@ -9569,7 +9950,9 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
         tensor2_edge = tensor2._edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
             check_inplace(input)
-            node = nodes.AddcdivBackward0((input_edge, tensor1_edge, tensor2_edge))
+            node = nodes.AddcdivBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
             node.kept = (
                 save(tensor2) if (tensor1_edge or tensor2_edge) else None,
@@ -11186,7 +11569,9 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NanToNumBackward0(unless_complex("nan_to_num", (input,), (edge,)))
+        node = nodes.NanToNumBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = unless_complex("nan_to_num", (input,), (edge,))
         node.kept = (save(input),)
     return wrap(_nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf), node)
 
@@ -11212,7 +11597,9 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.NanToNumBackward0(unless_complex("nan_to_num_", (input,), (edge,)))
+        node = nodes.NanToNumBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = unless_complex("nan_to_num_", (input,), (edge,))
         node.kept = (save_copy(input),)
     _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=input_array)
     mark_written(input)

@@ -5,6 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import random as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import random as composite
@@ -51,7 +52,9 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.UniformBackward0((edge,))
+        node = nodes.UniformBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _uniform__kernels[type(input_array)](input_array, from_, to, generator)
     mark_written(input)
     if node is not None:
@@ -98,7 +101,9 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.NormalBackward0((edge,))
+        node = nodes.NormalBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _normal__kernels[type(input_array)](input_array, mean, std, generator)
     mark_written(input)
     if node is not None:
@@ -128,7 +133,9 @@ def bernoulli__float(input, p=0.5, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.BernoulliBackward2((edge,))
+        node = nodes.BernoulliBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _bernoulli__float_kernels[type(input_array)](input_array, p, generator)
     mark_written(input)
     if node is not None:
@@ -156,7 +163,9 @@ def bernoulli__Tensor(input, p, *, generator=None):
         p_edge = p._edge or edge_of(p)
         if input_edge or p_edge:
             check_inplace(input)
-            node = nodes.BernoulliBackward1((input_edge, p_edge))
+            node = nodes.BernoulliBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, p_edge)
             node.kept = (save(p) if p_edge else None,)
     _bernoulli__Tensor_kernels[type(input_array)](input_array, p_array, generator)
     mark_written(input)
@@ -215,7 +224,9 @@ def bernoulli_default(input, *, generator=None, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.BernoulliBackward0((edge,))
+        node = nodes.BernoulliBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(_bernoulli_default_kernels[type(input_array)](input_array, generator), node)
 
 
@@ -283,7 +294,9 @@ def random__default(input, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.RandomBackward2((edge,))
+        node = nodes.RandomBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _random__default_kernels[type(input_array)](input_array, generator)
     mark_written(input)
     if node is not None:
@@ -324,7 +337,9 @@ def random__to(input, to, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.RandomBackward1((edge,))
+        node = nodes.RandomBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _random__to_kernels[type(input_array)](input_array, to, generator)
     mark_written(input)
     if node is not None:
@@ -369,7 +384,9 @@ def random__from(input, from_, to, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.RandomBackward0((edge,))
+        node = nodes.RandomBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _random__from_kernels[type(input_array)](input_array, from_, to, generator)
     mark_written(input)
     if node is not None:
@@ -425,7 +442,9 @@ def exponential_(input, lambd=1.0, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ExponentialBackward0((edge,))
+        node = nodes.ExponentialBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _exponential__kernels[type(input_array)](input_array, lambd, generator)
     mark_written(input)
     if node is not None:
@@ -470,7 +489,9 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.CauchyBackward0((edge,))
+        node = nodes.CauchyBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _cauchy__kernels[type(input_array)](input_array, median, sigma, generator)
     mark_written(input)
     if node is not None:
@@ -517,7 +538,9 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.LogNormalBackward0((edge,))
+        node = nodes.LogNormalBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _log_normal__kernels[type(input_array)](input_array, mean, std, generator)
     mark_written(input)
     if node is not None:
@@ -562,7 +585,9 @@ def geometric_(input, p, *, generator=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.GeometricBackward0((edge,))
+        node = nodes.GeometricBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     _geometric__kernels[type(input_array)](input_array, p, generator)
     mark_written(input)
     if node is not None:
@@ -602,7 +627,9 @@ def poisson(input, generator=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.PoissonBackward0((edge,))
+        node = nodes.PoissonBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(_poisson_kernels[type(input_array)](input_array, generator), node)
 
 
@@ -625,7 +652,9 @@ def binomial(count, prob, generator=None):
         count_edge = count._edge or edge_of(count)
         prob_edge = prob._edge or edge_of(prob)
         if count_edge or prob_edge:
-            node = nodes.BinomialBackward0((count_edge, prob_edge))
+            node = nodes.BinomialBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (count_edge, prob_edge)
     return wrap(_binomial_kernels[type(count_array)](count_array, prob_array, generator), node)
 
 
@@ -648,7 +677,9 @@ def _standard_gamma(input, generator=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.StandardGammaBackward0((edge,))
+        node = nodes.StandardGammaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     result = wrap(__standard_gamma_kernels[type(input_array)](input_array, generator), node)
     if node is not None:
@@ -675,7 +706,9 @@ def _sample_dirichlet(input, generator=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SampleDirichletBackward0((edge,))
+        node = nodes.SampleDirichletBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(__sample_dirichlet_kernels[type(input_array)](input_array, generator), node)
 
 
@@ -696,7 +729,9 @@ def _standard_gamma_grad(input, output):
         input_edge = input._edge or edge_of(input)
         output_edge = output._edge or edge_of(output)
         if input_edge or output_edge:
-            node = nodes.StandardGammaGradBackward0((input_edge, output_edge))
+            node = nodes.StandardGammaGradBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, output_edge)
     return wrap(__standard_gamma_grad_kernels[type(input_array)](input_array, output_array), node)
 
 
@@ -721,7 +756,9 @@ def _dirichlet_grad(x, alpha, total):
         alpha_edge = alpha._edge or edge_of(alpha)
         total_edge = total._edge or edge_of(total)
         if x_edge or alpha_edge or total_edge:
-            node = nodes.DirichletGradBackward0((x_edge, alpha_edge, total_edge))
+            node = nodes.DirichletGradBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (x_edge, alpha_edge, total_edge)
     return wrap(__dirichlet_grad_kernels[type(x_array)](x_array, alpha_array, total_array), node)
 
 

@@ -6,6 +6,7 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import reduction as composite
@@ -48,7 +49,9 @@ def sum_default(input, *, dtype=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SumBackward0((edge,))
+        node = nodes.SumBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     return wrap(_sum_default_kernels[type(input_array)](input_array, dtype), node)
 
@@ -80,7 +83,9 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SumBackward1((edge,))
+        node = nodes.SumBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.keepdim = keepdim
@@ -151,7 +156,9 @@ def mean_default(input, *, dtype=None, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MeanBackward0((edge,))
+        node = nodes.MeanBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.self_numel = input_array.size
     return wrap(_mean_default_kernels[type(input_array)](input_array, dtype), node)
@@ -201,7 +208,9 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MeanBackward1((edge,))
+        node = nodes.MeanBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.keepdim = keepdim
@@ -270,7 +279,9 @@ def prod_default(input, *, dtype=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ProdBackward0((edge,))
+        node = nodes.ProdBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     result = wrap(_prod_default_kernels[type(input_array)](input_array, dtype), node)
     if node is not None:
@@ -303,7 +314,9 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ProdBackward1((edge,))
+        node = nodes.ProdBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -385,7 +398,9 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AmaxBackward0((edge,))
+        node = nodes.AmaxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -452,7 +467,9 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AminBackward0((edge,))
+        node = nodes.AminBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -507,7 +524,9 @@ def max_default(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MaxBackward1((edge,))
+        node = nodes.MaxBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     result = wrap(_max_default_kernels[type(input_array)](input_array), node)
     if node is not None:
@@ -553,7 +572,9 @@ def max_dim(input, dim, keepdim=False, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MaxBackward0((edge,))
+        node = nodes.MaxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -659,7 +680,9 @@ def min_default(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MinBackward1((edge,))
+        node = nodes.MinBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     result = wrap(_min_default_kernels[type(input_array)](input_array), node)
     if node is not None:
@@ -705,7 +728,9 @@ def min_dim(input, dim, keepdim=False, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MinBackward0((edge,))
+        node = nodes.MinBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -819,7 +844,9 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AminmaxBackward0((edge,))
+        node = nodes.AminmaxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -871,7 +898,9 @@ def median_default(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MedianBackward0((edge,))
+        node = nodes.MedianBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     result = wrap(_median_default_kernels[type(input_array)](input_array), node)
     if node is not None:
@@ -902,7 +931,9 @@ def median_dim(input, dim, keepdim=False, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MedianBackward1((edge,))
+        node = nodes.MedianBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -972,7 +1003,9 @@ def nanmedian_default(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NanmedianBackward0((edge,))
+        node = nodes.NanmedianBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     result = wrap(_nanmedian_default_kernels[type(input_array)](input_array), node)
     if node is not None:
@@ -1003,7 +1036,9 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NanmedianBackward1((edge,))
+        node = nodes.NanmedianBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -1085,7 +1120,9 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ModeBackward0((edge,))
+        node = nodes.ModeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -1149,7 +1186,9 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.KthvalueBackward0((edge,))
+        node = nodes.KthvalueBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -1377,7 +1416,9 @@ def bincount(input, weights=None, minlength=0):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := None if weights is None else (weights._edge or edge_of(weights)))
     ):
-        node = nodes.BincountBackward0((edge,))
+        node = nodes.BincountBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(_bincount_kernels[type(input_array)](input_array, weights_array, minlength), node)
 
 
@@ -2111,7 +2152,9 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.VarBackward0((edge,))
+        node = nodes.VarBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
@@ -2234,7 +2277,9 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.StdBackward0((edge,))
+        node = nodes.StdBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
@@ -2312,7 +2357,9 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LogsumexpBackward0((edge,))
+        node = nodes.LogsumexpBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -2371,7 +2418,9 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CumsumBackward0((edge,))
+        node = nodes.CumsumBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
     return wrap(_cumsum_kernels[type(input_array)](input_array, dim, dtype), node)
 
@@ -2397,7 +2446,9 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.CumsumBackward0((edge,))
+        node = nodes.CumsumBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
     _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
     mark_written(input)
@@ -2450,7 +2501,9 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CumprodBackward0((edge,))
+        node = nodes.CumprodBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input),)
     result = wrap(_cumprod_kernels[type(input_array)](input_array, dim, dtype), node)
@@ -2480,7 +2533,9 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.CumprodBackward0((edge,))
+        node = nodes.CumprodBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save_copy(input),)
     _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
@@ -2533,7 +2588,9 @@ def cummax(input, dim=..., *, out=None, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CummaxBackward0((edge,))
+        node = nodes.CummaxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input),)
     values_array, indices_array = _cummax_kernels[type(input_array)](input_array, dim)
@@ -2588,7 +2645,9 @@ def cummin(input, dim=..., *, out=None, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CumminBackward0((edge,))
+        node = nodes.CumminBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input),)
     values_array, indices_array = _cummin_kernels[type(input_array)](input_array, dim)
@@ -2643,7 +2702,9 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LogcumsumexpBackward0((edge,))
+        node = nodes.LogcumsumexpBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input),)
     result = wrap(_logcumsumexp_kernels[type(input_array)](input_array, dim), node)
@@ -2692,7 +2753,9 @@ def _softmax(input, dim, half_to_float, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SoftmaxBackward0((edge,))
+        node = nodes.SoftmaxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_dtype = input.dtype
     result = wrap(__softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
@@ -2743,7 +2806,9 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         output_edge = output._edge or edge_of(output)
         if grad_output_edge or output_edge:
-            node = nodes.SoftmaxBackwardDataBackward0((grad_output_edge, output_edge))
+            node = nodes.SoftmaxBackwardDataBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, output_edge)
             node.dim = dim
             node.input_dtype = input_dtype
             node.kept = (save(output), save(grad_output) if output_edge else None)
@@ -2834,7 +2899,9 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LogSoftmaxBackward0((edge,))
+        node = nodes.LogSoftmaxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_dtype = input.dtype
     result = wrap(__log_softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
@@ -2885,7 +2952,9 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
         grad_output_edge = grad_output._edge or edge_of(grad_output)
         output_edge = output._edge or edge_of(output)
         if grad_output_edge or output_edge:
-            node = nodes.LogSoftmaxBackwardDataBackward0((grad_output_edge, output_edge))
+            node = nodes.LogSoftmaxBackwardDataBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, output_edge)
             node.dim = dim
             node.kept = (save(output), save(grad_output) if output_edge else None)
     return wrap(
@@ -2975,7 +3044,9 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SortBackward0((edge,))
+        node = nodes.SortBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
     values_array, indices_array = _sort_default_kernels[type(input_array)](input_array, dim, descending)
@@ -3034,7 +3105,9 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SortBackward1((edge,))
+        node = nodes.SortBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
     values_array, indices_array = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending)
@@ -3128,7 +3201,9 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TopkBackward0((edge,))
+        node = nodes.TopkBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
     values_array, indices_array = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted)
@@ -3254,7 +3329,9 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LinalgVectorNormBackward0((edge,))
+        node = nodes.LinalgVectorNormBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.ord = ord
         node.dim = dim
         node.keepdim = keepdim
@@ -3316,7 +3393,9 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NormBackward1((edge,))
+        node = nodes.NormBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.p = p
         node.dim = dim
         node.keepdim = keepdim
@@ -3363,7 +3442,9 @@ def norm_Scalar(input, p=2):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NormBackward0((edge,))
+        node = nodes.NormBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.p = p
         node.kept = (save(input),)
     if node is not None:
@@ -3390,7 +3471,9 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NormBackward2((edge,))
+        node = nodes.NormBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.p = p
         node.kept = (save(input),)
     if node is not None:
@@ -3425,7 +3508,9 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NormBackward3((edge,))
+        node = nodes.NormBackward3()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.p = p
         node.dim = dim
         node.keepdim = keepdim
@@ -3496,7 +3581,9 @@ def dist(input, other, p=2):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.DistBackward0((input_edge, other_edge))
+            node = nodes.DistBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.p = p
             node.kept = (save(input), save(other))
     if node is not None:
@@ -3891,7 +3978,9 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.StdMeanBackward0((edge,))
+        node = nodes.StdMeanBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
@@ -3974,7 +4063,9 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.VarMeanBackward0((edge,))
+        node = nodes.VarMeanBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
@@ -4079,7 +4170,9 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.NansumBackward0((edge,))
+        node = nodes.NansumBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)

@@ -5,6 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import sparse as nodes
 from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.composite import sparse as composite
 from mindtorch.dispatch.arguments import bool_of, dtype_of, explained, int_of, ints_of, raise_bad_argument, scalar_of
@@ -84,7 +85,9 @@ def _sparse_coo_tensor_with_dims_and_tensors(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := values._edge or edge_of(values))
     ):
-        node = nodes.SparseCooTensorWithDimsAndTensorsBackward0((edge,))
+        node = nodes.SparseCooTensorWithDimsAndTensorsBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(indices),)
     try:
         result = wrap(
@@ -307,7 +310,9 @@ def _to_sparse_sparse_dim(input, sparse_dim):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ToSparseBackward0((edge,))
+        node = nodes.ToSparseBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
 
 
@@ -334,7 +339,9 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ToSparseBackward1((edge,))
+        node = nodes.ToSparseBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
 
 
@@ -421,7 +428,9 @@ def _to_dense(input, dtype=None, masked_grad=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ToDenseBackward0((edge,))
+        node = nodes.ToDenseBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.masked_grad = masked_grad
         node.kept = (save(input),)
     return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
@@ -457,7 +466,9 @@ def _coalesce(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.CoalesceBackward0((edge,))
+        node = nodes.CoalesceBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(__coalesce_kernels[type(input_array)](input_array), node)
 
 
@@ -501,7 +512,9 @@ def _values(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ValuesBackward0((edge,))
+        node = nodes.ValuesBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     return wrap(__values_kernels[type(input_array)](input_array), node)
 

@@ -5,6 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import special as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import special as composite
@@ -34,7 +35,9 @@ def erf(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ErfBackward0((edge,))
+        node = nodes.ErfBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_erf_kernels[kind or type(input_array)](input_array), node, kind)
@@ -55,7 +58,9 @@ def erf_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ErfBackward0((edge,))
+        node = nodes.ErfBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _erf_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -98,7 +103,9 @@ def erfc(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ErfcBackward0((edge,))
+        node = nodes.ErfcBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_erfc_kernels[kind or type(input_array)](input_array), node, kind)
@@ -119,7 +126,9 @@ def erfc_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ErfcBackward0((edge,))
+        node = nodes.ErfcBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _erfc_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -162,7 +171,9 @@ def erfinv(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ErfinvBackward0((edge,))
+        node = nodes.ErfinvBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
@@ -183,7 +194,9 @@ def erfinv_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ErfinvBackward0((edge,))
+        node = nodes.ErfinvBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _erfinv_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -226,7 +239,9 @@ def lgamma(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.LgammaBackward0((edge,))
+        node = nodes.LgammaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_lgamma_kernels[kind or type(input_array)](input_array), node, kind)
@@ -247,7 +262,9 @@ def lgamma_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.LgammaBackward0((edge,))
+        node = nodes.LgammaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _lgamma_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -290,7 +307,9 @@ def digamma(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.DigammaBackward0((edge,))
+        node = nodes.DigammaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_digamma_kernels[kind or type(input_array)](input_array), node, kind)
@@ -311,7 +330,9 @@ def digamma_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.DigammaBackward0((edge,))
+        node = nodes.DigammaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _digamma_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -356,7 +377,9 @@ def polygamma(n, input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.PolygammaBackward0((edge,))
+        node = nodes.PolygammaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.n = n
         node.kept = (save(input),)
     return wrap(_polygamma_kernels[type(input_array)](n, input_array), node)
@@ -379,7 +402,9 @@ def polygamma_(input, n):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.PolygammaBackward0((edge,))
+        node = nodes.PolygammaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.n = n
         node.kept = (save_copy(input),)
     _polygamma_kernels[type(input_array)](n, input_array, out=input_array)
@@ -425,7 +450,9 @@ def xlogy_Tensor(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.XlogyBackward0((input_edge, other_edge))
+            node = nodes.XlogyBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -464,7 +491,9 @@ def xlogy__Tensor(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.XlogyBackward0((input_edge, other_edge))
+            node = nodes.XlogyBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input), save(other))
     _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -606,7 +635,9 @@ def i0(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.I0Backward0((edge,))
+        node = nodes.I0Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_i0_kernels[kind or type(input_array)](input_array), node, kind)
@@ -627,7 +658,9 @@ def i0_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.I0Backward0((edge,))
+        node = nodes.I0Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     _i0_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -670,7 +703,9 @@ def special_i0e(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SpecialI0EBackward0((edge,))
+        node = nodes.SpecialI0EBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     result = wrap(_special_i0e_kernels[kind or type(input_array)](input_array), node, kind)
@@ -713,7 +748,9 @@ def special_i1(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SpecialI1Backward0((edge,))
+        node = nodes.SpecialI1Backward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     result = wrap(_special_i1_kernels[kind or type(input_array)](input_array), node, kind)
@@ -756,7 +793,9 @@ def special_i1e(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SpecialI1EBackward0((edge,))
+        node = nodes.SpecialI1EBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     result = wrap(_special_i1e_kernels[kind or type(input_array)](input_array), node, kind)
@@ -799,7 +838,9 @@ def special_entr(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SpecialEntrBackward0((edge,))
+        node = nodes.SpecialEntrBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_special_entr_kernels[kind or type(input_array)](input_array), node, kind)
@@ -839,7 +880,9 @@ def special_erfcx(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SpecialErfcxBackward0((edge,))
+        node = nodes.SpecialErfcxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     result = wrap(_special_erfcx_kernels[kind or type(input_array)](input_array), node, kind)
@@ -882,7 +925,9 @@ def special_ndtri(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SpecialNdtriBackward0((edge,))
+        node = nodes.SpecialNdtriBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     kind = input._kind or kind_of(input)
     result = wrap(_special_ndtri_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
@@ -924,7 +969,9 @@ def special_log_ndtr(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SpecialLogNdtrBackward0((edge,))
+        node = nodes.SpecialLogNdtrBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
     return wrap(_special_log_ndtr_kernels[kind or type(input_array)](input_array), node, kind)
@@ -987,7 +1034,9 @@ def igamma(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.IgammaBackward0((input_edge, other_edge))
+            node = nodes.IgammaBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -1026,7 +1075,9 @@ def igamma_(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.IgammaBackward0((input_edge, other_edge))
+            node = nodes.IgammaBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
     _igamma_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -1070,7 +1121,9 @@ def igammac(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.IgammacBackward0((input_edge, other_edge))
+            node = nodes.IgammacBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -1109,7 +1162,9 @@ def igammac_(input, other):
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.IgammacBackward0((input_edge, other_edge))
+            node = nodes.IgammacBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
     _igammac_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -1579,7 +1634,9 @@ def special_xlog1py_default(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.SpecialXlog1PyBackward0((input_edge, other_edge))
+            node = nodes.SpecialXlog1PyBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -1720,7 +1777,9 @@ def special_zeta_default(input, other, *, out=None):
         input_edge = input._edge or edge_of(input)
         other_edge = other._edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.SpecialZetaBackward0((input_edge, other_edge))
+            node = nodes.SpecialZetaBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
     kind = input._kind
     if kind and kind is other._kind and not state.interceptors:
@@ -3679,7 +3738,9 @@ def mvlgamma(input, p, *, out=None):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.MvlgammaBackward0((edge,))
+        node = nodes.MvlgammaBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.p = p
         node.kept = (save(input),)
     if node is not None:

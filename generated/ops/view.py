@@ -5,6 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import view as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array, set_history, unless_complex
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.composite import view as composite
 from mindtorch.dispatch.argument_types import is_int
@@ -42,7 +43,9 @@ def alias(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AliasBackward0((edge,))
+        node = nodes.AliasBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return view_of(input, _alias_kernels[type(input_array)](input_array), node, (alias, ()))
 
 
@@ -106,7 +109,9 @@ def view_default(input, size, *more_size):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ViewBackward0((edge,))
+        node = nodes.ViewBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     return view_of(input, _view_default_kernels[type(input_array)](input_array, size), node, (view_default, (size,)))
 
@@ -166,7 +171,9 @@ def _reshape_alias(input, size, stride):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ReshapeAliasBackward0((edge,))
+        node = nodes.ReshapeAliasBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     try:
         return view_of(
@@ -227,7 +234,9 @@ def transpose(input, dim0, dim1):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TransposeBackward0((edge,))
+        node = nodes.TransposeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim0 = dim0
         node.dim1 = dim1
     return view_of(
@@ -254,7 +263,9 @@ def transpose_(input, dim0, dim1):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.TransposeBackward0((edge,))
+        node = nodes.TransposeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim0 = dim0
         node.dim1 = dim1
     set_array(input, _transpose_kernels[type(input_array)](input_array, dim0, dim1))
@@ -281,7 +292,9 @@ def t(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.TBackward0((edge,))
+        node = nodes.TBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return view_of(input, _t_kernels[type(input_array)](input_array), node, (t, ()))
 
 
@@ -300,7 +313,9 @@ def t_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.TBackward0((edge,))
+        node = nodes.TBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     set_array(input, _t_kernels[type(input_array)](input_array))
     mark_written(input)
     if node is not None:
@@ -338,7 +353,9 @@ def permute(input, dims, *more_dims):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.PermuteBackward0((edge,))
+        node = nodes.PermuteBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dims = dims
     try:
         return view_of(input, _permute_kernels[type(input_array)](input_array, dims), node, (permute, (dims,)))
@@ -409,7 +426,9 @@ def expand(input, size, *more_size, implicit=False):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ExpandBackward0((edge,))
+        node = nodes.ExpandBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     try:
         return view_of(input, _expand_kernels[type(input_array)](input_array, size, implicit), node, (expand, (size,)))
     except (AttributeError, TypeError) as error:
@@ -460,7 +479,9 @@ def squeeze_default(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SqueezeBackward0((edge,))
+        node = nodes.SqueezeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     return view_of(input, _squeeze_default_kernels[type(input_array)](input_array), node, (squeeze_default, ()))
 
@@ -480,7 +501,9 @@ def squeeze__default(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SqueezeBackward0((edge,))
+        node = nodes.SqueezeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     set_array(input, _squeeze_default_kernels[type(input_array)](input_array))
     mark_written(input)
@@ -508,7 +531,9 @@ def squeeze_dim(input, dim):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SqueezeBackward1((edge,))
+        node = nodes.SqueezeBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     return view_of(input, _squeeze_dim_kernels[type(input_array)](input_array, dim), node, (squeeze_dim, (dim,)))
 
@@ -530,7 +555,9 @@ def squeeze__dim(input, dim):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SqueezeBackward1((edge,))
+        node = nodes.SqueezeBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     set_array(input, _squeeze_dim_kernels[type(input_array)](input_array, dim))
     mark_written(input)
@@ -560,7 +587,9 @@ def squeeze_dims(input, dim, *more_dim):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SqueezeBackward2((edge,))
+        node = nodes.SqueezeBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     return view_of(input, _squeeze_dims_kernels[type(input_array)](input_array, dim), node, (squeeze_dims, (dim,)))
 
@@ -605,7 +634,9 @@ def squeeze__dims(input, dim, *more_dim):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SqueezeBackward2((edge,))
+        node = nodes.SqueezeBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     set_array(input, _squeeze_dims_kernels[type(input_array)](input_array, dim))
     mark_written(input)
@@ -656,7 +687,9 @@ def unsqueeze(input, dim=..., *, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UnsqueezeBackward0((edge,))
+        node = nodes.UnsqueezeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
     return view_of(input, _unsqueeze_kernels[type(input_array)](input_array, dim), node, (unsqueeze, (dim,)))
 
@@ -680,7 +713,9 @@ def unsqueeze_(input, dim=..., *, axis=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.UnsqueezeBackward0((edge,))
+        node = nodes.UnsqueezeBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
     set_array(input, _unsqueeze_kernels[type(input_array)](input_array, dim))
     mark_written(input)
@@ -710,7 +745,9 @@ def select(input, dim, index):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SelectBackward0((edge,))
+        node = nodes.SelectBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.index = index
@@ -744,7 +781,9 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SliceBackward0((edge,))
+        node = nodes.SliceBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.start = start
@@ -823,7 +862,9 @@ def split_Tensor(input, split_size, dim=0):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SplitBackward0((edge,))
+        node = nodes.SplitBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.split_size = split_size
         node.dim = dim
@@ -887,7 +928,9 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SplitWithSizesBackward0((edge,))
+        node = nodes.SplitWithSizesBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.split_sizes = split_sizes
         node.dim = dim
@@ -985,7 +1028,9 @@ def unbind(input, dim=0, *, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UnbindBackward0((edge,))
+        node = nodes.UnbindBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
     return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
@@ -1014,7 +1059,9 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.DiagonalBackward0((edge,))
+        node = nodes.DiagonalBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.offset = offset
         node.dim1 = dim1
@@ -1050,7 +1097,9 @@ def unfold(input, dimension, size, step):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UnfoldBackward0((edge,))
+        node = nodes.UnfoldBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dimension = dimension
         node.size = size
@@ -1086,7 +1135,9 @@ def as_strided(input, size, stride, storage_offset=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AsStridedBackward0((edge,))
+        node = nodes.AsStridedBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.self_stride = strides_of(input_array)
         node.self_storage_offset = input.storage_offset()
@@ -1125,7 +1176,9 @@ def as_strided_(input, size, stride, storage_offset=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AsStridedBackward0((edge,))
+        node = nodes.AsStridedBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.self_stride = strides_of(input_array)
         node.self_storage_offset = input.storage_offset()
@@ -1185,7 +1238,9 @@ def view_as_real(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ViewAsRealBackward0((edge,))
+        node = nodes.ViewAsRealBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return view_of(input, _view_as_real_kernels[type(input_array)](input_array), node, (view_as_real, ()))
 
 
@@ -1206,7 +1261,9 @@ def view_as_complex(input):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.ViewAsComplexBackward0((edge,))
+        node = nodes.ViewAsComplexBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return view_of(input, _view_as_complex_kernels[type(input_array)](input_array), node, (view_as_complex, ()))
 
 
@@ -1249,7 +1306,9 @@ def _unsafe_view(input, size, *more_size):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.UnsafeViewBackward0((edge,))
+        node = nodes.UnsafeViewBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
     try:
         return wrap(__unsafe_view_kernels[type(input_array)](input_array, size), node)
@@ -2299,7 +2358,9 @@ def select_scatter(input, src, dim, index):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
-            node = nodes.SelectScatterBackward0(unless_complex("select_scatter", (input, src), (input_edge, src_edge)))
+            node = nodes.SelectScatterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = unless_complex("select_scatter", (input, src), (input_edge, src_edge))
             node.src_shape = src_array.shape
             node.dim = dim
             node.index = index
@@ -2335,7 +2396,9 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
-            node = nodes.SliceScatterBackward0(unless_complex("slice_scatter", (input, src), (input_edge, src_edge)))
+            node = nodes.SliceScatterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = unless_complex("slice_scatter", (input, src), (input_edge, src_edge))
             node.src_shape = src_array.shape
             node.dim = dim
             node.start = start
@@ -2393,7 +2456,9 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
-            node = nodes.DiagonalScatterBackward0((input_edge, src_edge))
+            node = nodes.DiagonalScatterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
             node.src_shape = src_array.shape
             node.offset = offset
             node.dim1 = dim1
@@ -2424,7 +2489,9 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
         input_edge = input._edge or edge_of(input)
         src_edge = src._edge or edge_of(src)
         if input_edge or src_edge:
-            node = nodes.AsStridedScatterBackward0((input_edge, src_edge))
+            node = nodes.AsStridedScatterBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, src_edge)
             node.self_shape = input_array.shape
             node.self_stride = strides_of(input_array)
             node.self_storage_offset = input.storage_offset()
@@ -2462,7 +2529,9 @@ def _add_batch_dim(input, batch_dim, level):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.AddBatchDimBackward0((edge,))
+        node = nodes.AddBatchDimBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.level = level
         node.self_shape = input_array.shape
         node.batch_dim = batch_dim
@@ -2488,7 +2557,9 @@ def _spread_over_level(input, level):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SpreadOverLevelBackward0((edge,))
+        node = nodes.SpreadOverLevelBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
     return wrap(__spread_over_level_kernels[type(input_array)](input_array, level), node)
 
 
@@ -2515,7 +2586,9 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.RemoveBatchDimBackward0((edge,))
+        node = nodes.RemoveBatchDimBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.out_dim = out_dim
         node.level = level
     return wrap(__remove_batch_dim_kernels[type(input_array)](input_array, level, batch_size, out_dim), node)

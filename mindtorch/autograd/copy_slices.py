@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from mindtorch.autograd.node_base import NodeBase, second_backward
+from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, set_output
 
 
-class CopySlices(NodeBase):
+class CopySlices(ConnectedNode):
     """Applies the node of an in-place op to the part of the gradient that belongs to the view it wrote."""
 
     __slots__ = ("base_shape", "base_stride", "take_view")

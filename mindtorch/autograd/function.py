@@ -12,7 +12,7 @@ from mindtorch.autograd.function_outputs import connect_outputs
 from mindtorch.autograd.function_vmap import check_has_rule, forward_of_samples
 from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node import as_saved_tensor
-from mindtorch.autograd.node_base import NodeBase, second_backward
+from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
 from mindtorch.autograd.saved_tensor import save, save_output, unpack
 from mindtorch.dispatch import anomaly, ops
@@ -72,7 +72,7 @@ class FunctionCtx:
         )
 
 
-class BackwardFunction(FunctionCtx, NodeBase):
+class BackwardFunction(FunctionCtx, ConnectedNode):
     """The node of a Function, and at the same time its ctx. Every Function has a subclass named
     `<Function>Backward`."""
 

@@ -58,6 +58,8 @@ class NodeBase:
 
     There are slots because the engine reads fields of nodes of all classes in one place, where those of an instance's
     dictionary are slow to find. To write one there costs as much, so that what most nodes don't have is not set.
+    And there is no `__init__`, because a call of one is a quarter of the price of recording an op: the generated
+    functions number their nodes and set the fields themselves.
     """
 
     __slots__ = (
@@ -74,10 +76,6 @@ class NodeBase:
     accumulates = False  # whether this is the end of the graph: AccumulateGrad
     several = False  # whether `outputs` is set even if there is one: custom Functions
     begins = False  # whether tensors that have this node look like leaves: AccumulateGrad, inputs of transforms
-
-    def __init__(self, next_edges: tuple) -> None:
-        self.next_edges = next_edges
-        self.sequence_nr = next_sequence_nr()
 
     def apply(self, *grads: Any) -> tuple:
         """The gradients of the inputs, one per edge; None where there is none."""
@@ -181,6 +179,16 @@ class NodeBase:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+class ConnectedNode(NodeBase):
+    """A node that is written by hand, and made with its edges."""
+
+    __slots__ = ()
+
+    def __init__(self, next_edges: tuple) -> None:
+        self.next_edges = next_edges
+        self.sequence_nr = next_sequence_nr()
 
 
 def second_backward() -> RuntimeError:

@@ -6,13 +6,13 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.autograd.history import edge_of, set_history
-from mindtorch.autograd.node_base import NodeBase
+from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
 
 
-class Error(NodeBase):
+class Error(ConnectedNode):
     """A node that may not be reached."""
 
     __slots__ = ("message",)

@@ -19,7 +19,7 @@ from mindtorch import state
 from mindtorch.autograd.grad_mode import set_inference
 from mindtorch.autograd.graph import disable_saved_tensors_hooks
 from mindtorch.autograd.history import edge_of
-from mindtorch.autograd.node_base import NodeBase
+from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.dispatch.captures import TensorSet, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
@@ -34,7 +34,7 @@ _NO_HOOKS = (
 )
 
 
-class LevelInput(NodeBase):
+class LevelInput(ConnectedNode):
     """Where the graph of a level begins; the tensors that have it look like leaves."""
 
     __slots__ = ("is_open",)

@@ -4,7 +4,7 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.autograd.history import edges_of, set_history
-from mindtorch.autograd.node_base import NodeBase
+from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.library.results import may_record
 from mindtorch.tensor import Tensor
@@ -22,7 +22,7 @@ _WARNING = (
 )
 
 
-class WarnNotImplemented(NodeBase):
+class WarnNotImplemented(ConnectedNode):
     """The end of the graph at an op that nobody has given a derivative: a warning, and no gradients."""
 
     def __init__(self, next_edges: tuple, op: str) -> None:

@@ -48,6 +48,35 @@ def test_two_gradients(tmp_path):
         ''')
 
 
+def test_a_conditional_formula_stays_one(tmp_path):
+    ops = """
+        - func: join(Tensor self, Tensor other, *, int factor) -> Tensor
+          family: pointwise
+          dispatch: {CPU: join}
+    """
+    derivatives = """
+        - name: join(Tensor self, Tensor other, *, int factor) -> Tensor
+          self: grad
+          other: grad if factor == 1 else grad * factor
+          result: self_t + other_t * factor
+    """
+    files = emit_project(tmp_path, ops, derivatives)
+    assert definition(files, "generated/nodes/pointwise.py", "JoinBackward0") == expected('''
+        class JoinBackward0(Node):
+            """join(Tensor self, Tensor other, *, int factor) -> Tensor"""
+
+            __slots__ = ("factor",)
+
+            def apply(node, grad):
+                if grad is None:
+                    return (None, None)
+                return (
+                    grad if node.next_edges[0] else None,
+                    (grad if node.factor == 1 else grad * node.factor) if node.next_edges[1] else None,
+                )
+        ''')
+
+
 def test_saved_result_and_elementwise_tangent(tmp_path):
     ops = """
         - func: exp(Tensor self) -> Tensor

@@ -48,7 +48,9 @@ def test_a_tensor_and_a_number(tmp_path):
                 input_edge = input._edge or edge_of(input)
                 other_edge = other._edge or edge_of(other)
                 if input_edge or other_edge:
-                    node = nodes.MulBackward0((input_edge, other_edge))
+                    node = nodes.MulBackward0()
+                    node.sequence_nr = next_sequence_nr()
+                    node.next_edges = (input_edge, other_edge)
                     node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
             return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
         ''')
@@ -112,7 +114,9 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                 input_edge = input._edge or edge_of(input)
                 exponent_edge = exponent._edge or edge_of(exponent)
                 if input_edge or exponent_edge:
-                    node = nodes.PowBackward0((input_edge, exponent_edge))
+                    node = nodes.PowBackward0()
+                    node.sequence_nr = next_sequence_nr()
+                    node.next_edges = (input_edge, exponent_edge)
                     node.kept = (save(input), save(exponent) if input_edge else None)
             kind = common_kind(input, exponent)
             result = wrap(_pow_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
@@ -200,7 +204,9 @@ def test_in_place(tmp_path):
                 other_edge = other._edge or edge_of(other)
                 if input_edge or other_edge:
                     check_inplace(input)
-                    node = nodes.MulBackward0((input_edge, other_edge))
+                    node = nodes.MulBackward0()
+                    node.sequence_nr = next_sequence_nr()
+                    node.next_edges = (input_edge, other_edge)
                     node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
             _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
             mark_written(input)
@@ -240,7 +246,9 @@ def test_in_place_with_a_saved_result(tmp_path):
                 and (edge := input._edge or edge_of(input))
             ):
                 check_inplace(input)
-                node = nodes.ExpBackward0((edge,))
+                node = nodes.ExpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge,)
             _exp_kernels[type(input_array)](input_array, out=input_array)
             mark_written(input)
             if node is not None:
@@ -312,7 +320,9 @@ def test_saved_result(tmp_path):
                 and (state.grad_everywhere or thread.grad_enabled)
                 and (edge := input._edge or edge_of(input))
             ):
-                node = nodes.ExpBackward0((edge,))
+                node = nodes.ExpBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge,)
             result = wrap(_exp_kernels[type(input_array)](input_array), node)
             if node is not None:
                 node.kept = (save_output(node, result),)
@@ -360,7 +370,9 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                 input_edge = input._edge or edge_of(input)
                 weight_edge = None if weight is None else (weight._edge or edge_of(weight))
                 if input_edge or weight_edge:
-                    node = nodes.ScaleBackward0((input_edge, weight_edge))
+                    node = nodes.ScaleBackward0()
+                    node.sequence_nr = next_sequence_nr()
+                    node.next_edges = (input_edge, weight_edge)
                     node.factor = factor
                     node.weight_shape = None if weight is None else weight_array.shape
                     node.kept = (
@@ -414,7 +426,9 @@ def test_several_named_results(tmp_path):
                 and (state.grad_everywhere or thread.grad_enabled)
                 and (edge := input._edge or edge_of(input))
             ):
-                node = nodes.MaxBackward0((edge,))
+                node = nodes.MaxBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge,)
                 node.dim = dim
                 node.self_shape = input_array.shape
             values_array, indices_array = _max_kernels[type(input_array)](input_array, dim, keepdim)
@@ -484,7 +498,9 @@ def test_results_that_may_be_missing(tmp_path):
                 input_edge = input._edge or edge_of(input)
                 other_edge = other._edge or edge_of(other)
                 if input_edge or other_edge:
-                    node = nodes.NormGradsBackward0((input_edge, other_edge))
+                    node = nodes.NormGradsBackward0()
+                    node.sequence_nr = next_sequence_nr()
+                    node.next_edges = (input_edge, other_edge)
             result0_array, result1_array = _norm_grads_kernels[type(input_array)](input_array, other_array, output_mask)
             result0 = wrap_output(result0_array, node, 0)
             result1 = wrap_output(result1_array, node, 1)
@@ -525,7 +541,9 @@ def test_a_list_of_tensors(tmp_path):
             if state.grad_everywhere or thread.grad_enabled:
                 tensors_edges = edges_of(tensors)
                 if builtins.any(tensors_edges):
-                    node = nodes.CatBackward0(tensors_edges)
+                    node = nodes.CatBackward0()
+                    node.sequence_nr = next_sequence_nr()
+                    node.next_edges = tensors_edges
                     node.tensors_shapes = [tensor.shape for tensor in tensors]
                     node.dim = dim
             return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
@@ -562,7 +580,9 @@ def test_a_list_of_optional_tensors(tmp_path):
                 and (state.grad_everywhere or thread.grad_enabled)
                 and (edge := input._edge or edge_of(input))
             ):
-                node = nodes.IndexBackward0((edge,))
+                node = nodes.IndexBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge,)
                 node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
             return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
         ''')

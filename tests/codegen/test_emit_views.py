@@ -37,7 +37,9 @@ def test_view_with_separate_ints(tmp_path):
                 and (state.grad_everywhere or thread.grad_enabled)
                 and (edge := input._edge or edge_of(input))
             ):
-                node = nodes.ViewBackward0((edge,))
+                node = nodes.ViewBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge,)
                 node.self_shape = input_array.shape
             try:
                 return view_of(input, _view_kernels[type(input_array)](input_array, size), node, (view, (size,)))
@@ -77,7 +79,9 @@ def test_in_place_view(tmp_path):
                 and (edge := input._edge or edge_of(input))
             ):
                 check_inplace(input)
-                node = nodes.TBackward0((edge,))
+                node = nodes.TBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge,)
             set_array(input, _t_kernels[type(input_array)](input_array))
             mark_written(input)
             if node is not None:
@@ -118,7 +122,9 @@ def test_several_views(tmp_path):
                 and (state.grad_everywhere or thread.grad_enabled)
                 and (edge := input._edge or edge_of(input))
             ):
-                node = nodes.UnbindBackward0((edge,))
+                node = nodes.UnbindBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge,)
                 node.dim = dim
             return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
         ''')
@@ -188,7 +194,9 @@ def test_op_that_only_writes(tmp_path):
                 and (edge := input._edge or edge_of(input))
             ):
                 check_inplace(input)
-                node = nodes.UniformBackward0((edge,))
+                node = nodes.UniformBackward0()
+                node.sequence_nr = next_sequence_nr()
+                node.next_edges = (edge,)
             _uniform__kernels[type(input_array)](input_array, from_, to, generator)
             mark_written(input)
             if node is not None:

@@ -11,6 +11,7 @@ from mindtorch.autograd.execution import Pass, queue_callback
 from mindtorch.autograd.graph import Node, get_gradient_edge
 from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.node import Node as GeneratedNode
+from mindtorch.autograd.node_base import next_sequence_nr
 
 
 def leaf(*numbers):
@@ -181,7 +182,8 @@ class TestRestrictedPasses:
                 return None, (1 / 0 if node.needs(0) else grad)
 
         x, y = leaf(1), leaf(1)
-        node = Refuses((edge_of(x), edge_of(y)))
+        node = Refuses()
+        node.sequence_nr, node.next_edges = next_sequence_nr(), (edge_of(x), edge_of(y))
         node.output_shape, node.output_dtype = (1,), y._array.dtype
         edge = torch.autograd.graph.GradientEdge(node, 0)
         assert torch.autograd.grad(edge, y, torch.ones(1), retain_graph=True)[0].tolist() == [1]

@@ -27,11 +27,11 @@ class Keeper(Node):
 class TestSaving:
     def test_inputs_are_kept_themselves(self):
         x = leaf(1)
-        node = Keeper(())
+        node = Keeper()
         assert save(x) is x and unpack(save(x), node) is x
 
     def test_numbers(self):
-        assert save(WrappedNumber(3)) == 3 and unpack(3, Keeper(())) == 3 and unpack(None, Keeper(())) is None
+        assert save(WrappedNumber(3)) == 3 and unpack(3, Keeper()) == 3 and unpack(None, Keeper()) is None
 
     def test_outputs_are_kept_without_the_node(self):
         y = leaf(1).exp()
@@ -41,7 +41,7 @@ class TestSaving:
         assert again is not y and again.grad_fn is node and again.data_ptr() == y.data_ptr()
 
     def test_an_output_outside_of_the_graph(self):
-        assert isinstance(save_output(Keeper(()), torch.ones(1)), torch.Tensor)
+        assert isinstance(save_output(Keeper(), torch.ones(1)), torch.Tensor)
 
     def test_an_output_that_is_a_view(self):
         x = leaf(1, 2)
@@ -79,7 +79,7 @@ class TestLooking:
             _ = node.nothing
 
     def test_lists(self):
-        node = Keeper(())
+        node = Keeper()
         tensors = leaf(1), leaf(2)
         node.kept = (None, [save(tensor) for tensor in tensors])
         assert node._saved_many == tensors and len(node._raw_saved_many) == 2 and node._saved_many == tensors

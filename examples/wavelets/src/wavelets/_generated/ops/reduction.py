@@ -4,6 +4,7 @@
 
 from mindtorch import state
 from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.dispatch.arguments import bool_of, explained, ints_of, raise_bad_argument
@@ -43,7 +44,9 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.EnergyBackward0((edge,))
+        node = nodes.EnergyBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)

@@ -4,6 +4,7 @@
 
 from mindtorch import state
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_copy
 from mindtorch.dispatch.arguments import float_of, int_of, raise_bad_argument
@@ -36,7 +37,9 @@ def soft_threshold(input, threshold, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.SoftThresholdBackward0((edge,))
+        node = nodes.SoftThresholdBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.threshold = threshold
         node.kept = (save(input),)
     return wrap(_soft_threshold_kernels[type(input_array)](input_array, threshold), node)
@@ -59,7 +62,9 @@ def soft_threshold_(input, threshold):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SoftThresholdBackward0((edge,))
+        node = nodes.SoftThresholdBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.threshold = threshold
         node.kept = (save_copy(input),)
     _soft_threshold_kernels[type(input_array)](input_array, threshold, out=input_array)

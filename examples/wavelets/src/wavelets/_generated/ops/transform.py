@@ -4,6 +4,7 @@
 
 from mindtorch import state
 from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.dispatch.arguments import int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -37,7 +38,9 @@ def haar(input, dim=-1, *, out=None, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.HaarBackward0((edge,))
+        node = nodes.HaarBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.dim = dim
     approximation_array, detail_array = _haar_kernels[type(input_array)](input_array, dim)
     approximation = wrap_output(approximation_array, node, 0)
@@ -87,7 +90,9 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
         approximation_edge = approximation._edge or edge_of(approximation)
         detail_edge = detail._edge or edge_of(detail)
         if approximation_edge or detail_edge:
-            node = nodes.InverseHaarBackward0((approximation_edge, detail_edge))
+            node = nodes.InverseHaarBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (approximation_edge, detail_edge)
             node.dim = dim
     return wrap(_inverse_haar_kernels[type(approximation_array)](approximation_array, detail_array, dim), node)
 
@@ -113,7 +118,9 @@ def every_other(input, dim=-1, *, axis=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._edge or edge_of(input))
     ):
-        node = nodes.EveryOtherBackward0((edge,))
+        node = nodes.EveryOtherBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.self_size = input.size()
