@@ -103,7 +103,9 @@ def multi_head_attention_forward(
     mask = _merged_mask(heads, num_heads)
     attend = _attend_with_weights if need_weights else _attend
     result, weights = attend(heads, mask, num_heads, dropout_p if training else 0.0, is_causal)
-    output = ops.linear(result.transpose(0, 1).reshape(*query.shape), out_proj_weight, out_proj_bias)
+    length, batch, width = query.shape
+    rows = result.transpose(0, 1).reshape(length * batch, width)
+    output = ops.linear(rows, out_proj_weight, out_proj_bias).view(length, batch, -1)
     if weights is not None and average_attn_weights:
         weights = weights.mean(1)
     if not is_batched:
@@ -117,9 +119,23 @@ def multi_head_attention_forward(
 def _project(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor | None, own: Any
 ) -> list[Tensor]:
+    if own is None and key is value:
+        if query is key:
+            return _project_at_once(query, weight, bias, 3)
+        width = query.shape[-1]
+        weights = weight.split([width, width * 2])
+        biases = (None, None) if bias is None else bias.split([width, width * 2])
+        return [ops.linear(query, weights[0], biases[0]), *_project_at_once(key, weights[1], biases[1], 2)]
     weights = own if own is not None else weight.chunk(3)
     biases = (None, None, None) if bias is None else bias.chunk(3)
     return [ops.linear(each, w, b) for each, w, b in zip((query, key, value), weights, biases)]
+
+
+def _project_at_once(tensor: Tensor, weight: Tensor, bias: Tensor | None, count: int) -> list[Tensor]:
+    """Several projections of one tensor."""
+    projected = ops.linear(tensor, weight, bias).unflatten(-1, (count, tensor.shape[-1]))
+    parts = projected.unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+    return [parts[place] for place in range(count)]
 
 
 def _split_heads(

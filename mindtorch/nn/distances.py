@@ -8,17 +8,17 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.autocast import with_autocast
 from mindtorch.iterator.shapes import broadcast_shapes
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
-from mindtorch.promotion import promote_types
+from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dimension."""
-    dtype = promote_types(x1.dtype, x2.dtype)
+    dtype = result_type(x1, x2)
     if not dtype.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {dtype.storage_name}")
     shape = broadcast_shapes(x1.shape, x2.shape)
-    x1, x2 = x1.expand(shape), x2.expand(shape)
+    x1, x2 = ((x if x.is_floating_point() else x.to(dtype)).expand(shape) for x in (x1, x2))
     lengths = (x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
     return (x1 / next(lengths) * (x2 / next(lengths))).sum(dim)
 

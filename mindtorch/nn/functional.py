@@ -50,6 +50,7 @@ from mindtorch.nn.fractional_pooling import fractional_max_pool3d as fractional_
 from mindtorch.nn.fractional_pooling import fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices
 from mindtorch.nn.grids import affine_grid as affine_grid
 from mindtorch.nn.grids import grid_sample as grid_sample
+from mindtorch.nn.linear_losses import linear_cross_entropy as linear_cross_entropy
 from mindtorch.nn.margins import gaussian_nll_loss as gaussian_nll_loss
 from mindtorch.nn.margins import hinge_embedding_loss as hinge_embedding_loss
 from mindtorch.nn.margins import multi_margin_loss as multi_margin_loss
@@ -301,6 +302,7 @@ pdist = ops.pdist
 pixel_shuffle = ops.pixel_shuffle
 pixel_unshuffle = ops.pixel_unshuffle
 channel_shuffle = ops.channel_shuffle
+native_channel_shuffle = ops.native_channel_shuffle
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:

@@ -132,7 +132,7 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
-def _fan(tensor: Tensor, mode: str) -> int:
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     mode = mode.lower()
     modes = ["fan_in", "fan_out"]
     if mode not in modes:
@@ -166,7 +166,7 @@ def kaiming_uniform_(
     """Uniform numbers whose variance suits a rectifier."""
     if _is_empty(tensor):
         return tensor
-    fan = _fan(tensor, mode)
+    fan = _calculate_correct_fan(tensor, mode)
     bound = math.sqrt(3.0) * (calculate_gain(nonlinearity, a) / math.sqrt(fan))
     return uniform_(tensor, -bound, bound, generator)
 
@@ -177,7 +177,7 @@ def kaiming_normal_(
     """Normal numbers whose variance suits a rectifier."""
     if _is_empty(tensor):
         return tensor
-    fan = _fan(tensor, mode)
+    fan = _calculate_correct_fan(tensor, mode)
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)
 
 

@@ -1,13 +1,15 @@
-"""`Parameter` and `Buffer`: the tensors that a module lists as its own."""
+"""`Parameter` and `Buffer`, the tensors that a module lists as its own, and those whose shape is not known yet."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from mindtorch import state
-from mindtorch.dispatch.torch_function import disabled_torch_function
+from mindtorch.dispatch import ops
+from mindtorch.dispatch.torch_function import begin, disabled_torch_function
+from mindtorch.interop import require_grad
 from mindtorch.tensor import Tensor, alias_of, autograd_meta, wrap
 
 
@@ -30,7 +32,9 @@ class Parameter(Tensor, metaclass=_TaggedMeta):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         parameter = _made_of(data, cls, Parameter)
-        parameter.requires_grad = requires_grad
+        if requires_grad:
+            return require_grad(parameter)
+        parameter.requires_grad = False
         return parameter
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
@@ -80,3 +84,112 @@ def _alias_of(data: Tensor, cls: type) -> Any:
     if data.is_inference():
         autograd_meta(alias).inference = True
     return alias
+
+
+# -------------------- without a shape --------------------
+
+
+class _Watch:
+    """While it lives, `__torch_function__` is looked for: a program without lazy layers does not pay for theirs."""
+
+    def __init__(self) -> None:
+        begin()
+        state.count_interceptor(1)
+
+    def __del__(self, count: Any = state.count_interceptor) -> None:
+        count(-1)
+
+
+class UninitializedTensorMixin:
+    """A tensor that gets its shape by `materialize`; until then there is little to do with it."""
+
+    counts_its_objects = True
+    cls_to_become: Any
+
+    def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Make the memory, and become an ordinary tensor."""
+        before = self.data
+        device, dtype = before.device if device is None else device, before.dtype if dtype is None else dtype
+        self.data = ops.empty(shape, device=device, dtype=dtype)
+        self.__class__ = self.cls_to_become
+        del self._watch
+
+    @property
+    def shape(self) -> NoReturn:
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
+            "`forward` to initialize the parameters before accessing their attributes."
+        )
+
+    def share_memory_(self) -> NoReturn:
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        return type(self), (self.requires_grad,)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") in _ALLOWED:
+            return super().__torch_function__(func, types, args, kwargs)  # type: ignore[misc]
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
+            f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
+            "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
+        )
+
+
+# What may be done without a shape: moving and converting, and looking at what there is.
+_ALLOWED = frozenset(
+    (
+        "__get__", "__set__", "__hash__", "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double",
+        "char", "short", "int", "long", "cuda", "cpu", "to", "get_device",
+    )
+)  # fmt: skip
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose shape is not known yet."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> UninitializedParameter:
+        return _nothing(cls, device, dtype, requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer whose shape is not known yet."""
+
+    cls_to_become = Tensor
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> UninitializedBuffer:
+        buffer = _nothing(cls, device, dtype, requires_grad)
+        buffer.persistent = persistent
+        setattr(buffer, Buffer._tag, True)
+        return buffer
+
+
+def _nothing(cls: type, device: Any, dtype: Any, requires_grad: bool) -> Any:
+    empty = alias_of(ops.empty((0,), device=device, dtype=dtype), cls)
+    empty._watch = _Watch()
+    if requires_grad:
+        empty.requires_grad = True
+    return empty
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether the shape of a parameter or buffer is not known yet."""
+    return isinstance(param, UninitializedTensorMixin)

@@ -7,7 +7,8 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed, refuse_sparse
+from mindtorch.optim.checks import Group, check_learning_rate, check_non_negative, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -27,7 +28,7 @@ class Adadelta(ElementwiseOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
         check_non_negative("epsilon value", eps)
@@ -54,6 +55,6 @@ class Adadelta(ElementwiseOptimizer):
         grad = decayed(parameter, grad, group)
         rho, eps = group["rho"], group["eps"]
         square = state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
-        change = state["acc_delta"].add(eps).sqrt_().div_(square.add(eps).sqrt_()).mul_(grad)
+        change = state["acc_delta"].add(eps).sqrt().div(square.add(eps).sqrt()).mul(grad)
         state["acc_delta"].mul_(rho).addcmul_(change, change, value=1 - rho)
         parameter.add_(change, alpha=-float(group["lr"]))

@@ -7,12 +7,15 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import finfo, float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, refuse_sparse
+from mindtorch.optim.checks import Group, check_one_element, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer
 from mindtorch.tensor import Tensor
 
 
 class Adafactor(ElementwiseOptimizer):
     """Adam whose squares of matrices are kept as a column and a row, and whose steps are relative to the parameters."""
+
+    later_options = {"foreach": None}
 
     def __init__(
         self,
@@ -26,6 +29,7 @@ class Adafactor(ElementwiseOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
+        check_one_element(lr)
         _check("Learning rate", lr)
         if not beta2_decay <= 0.0:
             raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
@@ -46,8 +50,6 @@ class Adafactor(ElementwiseOptimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        if parameter.is_complex():
-            raise RuntimeError("Adafactor does not support complex parameters")
         refuse_sparse(self, grad)
         if not state:
             _begin(grad, state)
@@ -61,9 +63,12 @@ class Adafactor(ElementwiseOptimizer):
         change = variance.clamp_(min=floor * floor).rsqrt_().mul_(grad)
         parameter.add_(change, alpha=-rate / max(1.0, _root_mean_square(change) / group["d"]))
 
+    def _update_complex(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        raise RuntimeError("Adafactor does not support complex parameters")
+
 
 def _check(name: str, value: Any, least: int = 0) -> None:
-    if not least <= value:
+    if not float(least) <= value:
         raise ValueError(f"{name} should be >= {least} but is: {value}")
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed
+from mindtorch.optim.checks import Group, check_learning_rate, check_non_negative
+from mindtorch.optim.optimizer import ElementwiseOptimizer, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -28,7 +29,7 @@ class Adagrad(ElementwiseOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         check_non_negative("lr_decay value", lr_decay)
         check_non_negative("weight_decay value", weight_decay)
         check_non_negative("initial_accumulator_value value", initial_accumulator_value)
@@ -56,7 +57,21 @@ class Adagrad(ElementwiseOptimizer):
 
     def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
         state["step"] += 1
-        grad = decayed(parameter, grad, group)
         lr = float(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        if grad.is_sparse:
+            _update_sparse(parameter, grad, state["sum"], group, lr)
+            return
+        grad = decayed(parameter, grad, group)
         total = state["sum"].addcmul_(grad, grad, value=1)
-        parameter.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-lr)
+        parameter.addcdiv_(grad, total.sqrt().add(group["eps"]), value=-lr)
+
+
+def _update_sparse(parameter: Tensor, grad: Tensor, total: Tensor, group: Group, lr: float) -> None:
+    """As above, for the elements that the gradient has."""
+    if group["weight_decay"]:
+        raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+    grad = grad.coalesce()
+    places, values = tuple(grad.indices()), grad.values()
+    total.index_put_(places, values.pow(2), accumulate=True)
+    divisor = total[places].sqrt_().add_(group["eps"])
+    parameter.index_put_(places, values.div(divisor).mul_(-lr), accumulate=True)

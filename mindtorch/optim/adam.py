@@ -7,7 +7,9 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed
+from mindtorch.optim.checks import Group, check_betas, check_learning_rate, check_non_negative, refuse_tensors
+from mindtorch.optim.older_files import LATER_OPTIONS
+from mindtorch.optim.optimizer import ElementwiseOptimizer, as_kept, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -30,11 +32,10 @@ class Adam(ElementwiseOptimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        refuse_tensors(foreach, capturable, lr, betas)
+        check_learning_rate(lr)
         check_non_negative("epsilon value", eps)
-        for index, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        check_betas(betas)
         check_non_negative("weight_decay value", weight_decay)
         defaults = {
             "lr": lr,
@@ -52,6 +53,8 @@ class Adam(ElementwiseOptimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        if grad.is_sparse:
+            raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
         if not state:
             _begin(parameter, state, group["amsgrad"])
         state["step"] += 1
@@ -67,7 +70,7 @@ class Adam(ElementwiseOptimizer):
         step = state["step"].item()
         correction1, correction2 = 1 - beta1**step, 1 - beta2**step
         divisor = (square.sqrt() / correction2**0.5).add_(group["eps"])
-        parameter.addcdiv_(mean, divisor, value=-lr / correction1)
+        parameter.addcdiv_(as_kept(mean, group), divisor, value=-lr / correction1)
 
 
 def _begin(parameter: Tensor, state: dict[str, Any], amsgrad: bool) -> None:
@@ -80,6 +83,8 @@ def _begin(parameter: Tensor, state: dict[str, Any], amsgrad: bool) -> None:
 
 class AdamW(Adam):
     """Adam whose weight decay shrinks the parameters directly instead of adding to the gradient."""
+
+    later_options = {**LATER_OPTIONS, "decoupled_weight_decay": True}
 
     def __init__(
         self,

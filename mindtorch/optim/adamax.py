@@ -7,14 +7,8 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import (
-    ElementwiseOptimizer,
-    Group,
-    check_betas,
-    check_non_negative,
-    decayed,
-    refuse_sparse,
-)
+from mindtorch.optim.checks import Group, check_betas, check_learning_rate, check_non_negative, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -34,7 +28,7 @@ class Adamax(ElementwiseOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         check_non_negative("epsilon value", eps)
         check_betas(betas)
         check_non_negative("weight_decay value", weight_decay)

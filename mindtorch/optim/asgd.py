@@ -7,12 +7,15 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed, refuse_sparse
+from mindtorch.optim.checks import Group, check_learning_rate, check_non_negative, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer, decayed
 from mindtorch.tensor import Tensor
 
 
 class ASGD(ElementwiseOptimizer):
     """Gradient descent with falling rates, which keeps the mean of the parameters in its state."""
+
+    captured = "params, mus, etas, and state_steps"
 
     def __init__(
         self,
@@ -27,7 +30,7 @@ class ASGD(ElementwiseOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         check_non_negative("weight_decay value", weight_decay)
         defaults = {
             "lr": lr,

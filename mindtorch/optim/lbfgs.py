@@ -7,8 +7,9 @@ from typing import Any
 
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.dispatch import ops
+from mindtorch.optim.checks import Group, check_learning_rate
 from mindtorch.optim.line_search import strong_wolfe
-from mindtorch.optim.optimizer import Group, Optimizer, as_parts, check_non_negative
+from mindtorch.optim.optimizer import Optimizer, as_parts
 from mindtorch.tensor import Tensor
 
 State = dict[str, Any]
@@ -29,7 +30,7 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         defaults = {
             "lr": lr,
             "max_iter": max_iter,

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from mindtorch.dispatch import ops
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, refuse_sparse
+from mindtorch.optim.checks import Group, check_one_element, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer
 from mindtorch.tensor import Tensor
 
 
@@ -26,6 +27,7 @@ class Muon(ElementwiseOptimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
+        check_one_element(lr)
         for name, value in (("Learning rate", lr), ("momentum", momentum), ("weight decay", weight_decay)):
             if not 0.0 <= value:
                 raise ValueError(f"{name} should be >= 0 but is: {value}")

@@ -7,19 +7,15 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import (
-    ElementwiseOptimizer,
-    Group,
-    check_betas,
-    check_non_negative,
-    decayed,
-    refuse_sparse,
-)
+from mindtorch.optim.checks import Group, check_betas, check_learning_rate, check_non_negative, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer, as_kept, decayed
 from mindtorch.tensor import Tensor
 
 
 class NAdam(ElementwiseOptimizer):
     """Adam with Nesterov's momentum, which looks one step ahead."""
+
+    captured = "params, mu_products and state_steps"
 
     def __init__(
         self,
@@ -36,7 +32,7 @@ class NAdam(ElementwiseOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         check_non_negative("epsilon value", eps)
         check_betas(betas)
         check_non_negative("weight_decay value", weight_decay)
@@ -68,9 +64,9 @@ class NAdam(ElementwiseOptimizer):
         product = state["mu_product"].item()
         mean = state["exp_avg"].lerp_(grad, 1 - beta1)
         square = state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        divisor = square.div(1 - beta2**step).sqrt().add_(group["eps"])
+        divisor = square.div(1 - beta2**step).sqrt().add(group["eps"])
         parameter.addcdiv_(grad, divisor, value=-lr * (1 - momentum) / (1 - product))
-        parameter.addcdiv_(mean, divisor, value=-lr * next_momentum / (1 - product * next_momentum))
+        parameter.addcdiv_(as_kept(mean, group), divisor, value=-lr * next_momentum / (1 - product * next_momentum))
 
 
 def _begin(parameter: Tensor, state: dict[str, Any]) -> None:

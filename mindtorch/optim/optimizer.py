@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import deepcopy
 from functools import wraps
 from itertools import chain
@@ -13,10 +13,22 @@ from mindtorch import errors
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.dispatch import ops
+from mindtorch.optim.checks import Group, check_fused, check_step
+from mindtorch.optim.older_files import LATER_OPTIONS, add_later_options, make_counters
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
-Group = dict[str, Any]
+ParamsT = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
+
+class _RequiredParameter:
+    """The default of options that every group of parameters has to give."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _RequiredParameter()
 
 _DUPLICATES = (
     "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
@@ -32,22 +44,52 @@ _HOOK_TABLES = (
 )
 
 
+# Hooks of all optimizers.
+_global_optimizer_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
+_global_optimizer_post_hooks: OrderedDict[int, Callable] = OrderedDict()
+
+
+def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
+    """Call hook(optimizer, args, kwargs) before every step of any optimizer."""
+    return _registered(_global_optimizer_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
+    """Call hook(optimizer, args, kwargs) after every step of any optimizer."""
+    return _registered(_global_optimizer_post_hooks, hook)
+
+
+def _registered(hooks: OrderedDict[int, Callable], hook: Callable) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle
+
+
 def _with_hooks(step: Callable) -> Callable:
     """A `step` that runs the hooks around it, and by which a scheduler knows that it was called."""
 
     @wraps(step)
     def step_with_hooks(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True
-        for hook in list(self._optimizer_step_pre_hooks.values()):
-            result = hook(self, args, kwargs)
-            if result is not None:
-                args, kwargs = _checked_arguments(result)
-        result = step(self, *args, **kwargs)
-        for hook in list(self._optimizer_step_post_hooks.values()):
-            hook(self, args, kwargs)
-        return result
+        before, after = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
+        if before or after or _global_optimizer_pre_hooks or _global_optimizer_post_hooks:
+            return _called_with_hooks(step, self, args, kwargs)
+        return step(self, *args, **kwargs)
 
     return step_with_hooks
+
+
+def _called_with_hooks(step: Callable, optimizer: Optimizer, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Hooks get the arguments as `step` does, the optimizer being the first."""
+    args = (optimizer, *args)
+    for hook in [*_global_optimizer_pre_hooks.values(), *optimizer._optimizer_step_pre_hooks.values()]:
+        changed = hook(optimizer, args, kwargs)
+        if changed is not None:
+            args, kwargs = _checked_arguments(changed)
+    result = step(*args, **kwargs)
+    for hook in [*optimizer._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()]:
+        hook(optimizer, args, kwargs)
+    return result
 
 
 def _checked_arguments(result: Any) -> tuple[tuple, dict[str, Any]]:
@@ -81,6 +123,7 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        check_fused(defaults, self._all_parameters())
 
     def _add_hook_tables(self) -> None:
         for table in _HOOK_TABLES:
@@ -100,7 +143,7 @@ class Optimizer:
                 if set_to_none:
                     parameter.grad = None
                 else:
-                    parameter.grad = parameter.grad.detach().zero_()
+                    parameter.grad.detach_().zero_()
 
     # -------------------- parameter groups --------------------
 
@@ -199,8 +242,7 @@ class Optimizer:
 
     def _add_hook(self, table: str, hook: Callable, prepend: bool = False) -> RemovableHandle:
         hooks = self.__dict__[table]
-        handle = RemovableHandle(hooks)
-        hooks[handle.id] = hook
+        handle = _registered(hooks, hook)
         if prepend:
             hooks.move_to_end(handle.id, last=False)
         return handle
@@ -287,6 +329,17 @@ class ElementwiseOptimizer(Optimizer):
         """Change a parameter, in place, and its state."""
         raise NotImplementedError
 
+    # What `capturable` asks to be on a device that can capture, in the words of the complaint.
+    captured = "params and state_steps"
+    later_options: Mapping[str, Any] = LATER_OPTIONS
+    counts_in_tensors = True
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        add_later_options(self.param_groups, self.defaults, self.later_options)
+        if self.counts_in_tensors:
+            make_counters(self.state.values())
+
     @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients; a closure is called first and its loss returned."""
@@ -294,12 +347,22 @@ class ElementwiseOptimizer(Optimizer):
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        if self.defaults.get("differentiable"):
+            with enable_grad():
+                self._update_all()
+        else:
+            self._update_all()
+        return loss
+
+    def _update_all(self) -> None:
         for group in self.param_groups:
+            is_special = group.get("capturable") or group.get("foreach")
             for parameter in group["params"]:
                 grad = parameter.grad
                 if grad is not None:
+                    if is_special:
+                        check_step(group, self.captured)
                     self._update(parameter, grad, group)
-        return loss
 
     def _update(self, parameter: Tensor, grad: Tensor, group: Group) -> None:
         if group.get("maximize"):
@@ -322,6 +385,17 @@ def as_parts(tensor: Tensor) -> Tensor:
     return ops.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
+def add_at_places(parameter: Tensor, grad: Tensor, share: float) -> None:
+    """Add a share of a sparse gradient."""
+    grad = grad.coalesce()
+    parameter.index_put_(tuple(grad.indices()), grad.values() * share, accumulate=True)
+
+
+def as_kept(state: Tensor, group: Group) -> Tensor:
+    """State in a form that a graph can keep: the next step writes to it."""
+    return state.clone() if group.get("differentiable") else state
+
+
 def decayed(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
     """The gradient with the weight decay of the group; a decoupled one changes the parameter instead."""
     decay = group["weight_decay"]
@@ -331,21 +405,3 @@ def decayed(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
         parameter.mul_(1 - float(group["lr"]) * decay)
         return grad
     return grad.add(parameter, alpha=decay)
-
-
-def refuse_sparse(optimizer: Optimizer, grad: Tensor) -> None:
-    """For optimizers whose state has an entry for every element."""
-    if grad.is_sparse:
-        raise RuntimeError(f"{type(optimizer).__name__} does not support sparse gradients")
-
-
-def check_betas(betas: tuple[float, float]) -> None:
-    for index, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-
-
-def check_non_negative(name: str, value: Any) -> None:
-    """torch's complaint about a negative option."""
-    if not 0.0 <= value:
-        raise ValueError(f"Invalid {name}: {value}")

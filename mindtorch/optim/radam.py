@@ -7,14 +7,8 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import (
-    ElementwiseOptimizer,
-    Group,
-    check_betas,
-    check_non_negative,
-    decayed,
-    refuse_sparse,
-)
+from mindtorch.optim.checks import Group, check_betas, check_learning_rate, check_non_negative, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -35,7 +29,7 @@ class RAdam(ElementwiseOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         check_non_negative("epsilon value", eps)
         check_betas(betas)
         check_non_negative("weight_decay value", weight_decay)
@@ -66,7 +60,7 @@ class RAdam(ElementwiseOptimizer):
         change = mean / (1 - beta1**step) * float(group["lr"])
         rectification = _rectification(beta2, step)
         if rectification is not None:
-            change = change * ((1 - beta2**step) ** 0.5 / square.sqrt().add_(group["eps"])) * rectification
+            change = change * ((1 - beta2**step) ** 0.5 / square.sqrt().add(group["eps"])) * rectification
         parameter.add_(change, alpha=-1.0)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed
+from mindtorch.optim.checks import Group, check_learning_rate, check_non_negative, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -28,7 +29,7 @@ class RMSprop(ElementwiseOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         check_non_negative("epsilon value", eps)
         check_non_negative("momentum value", momentum)
         check_non_negative("weight_decay value", weight_decay)
@@ -48,6 +49,7 @@ class RMSprop(ElementwiseOptimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        refuse_sparse(self, grad)
         if not state:
             _begin(parameter, state, group)
         state["step"] += 1
@@ -57,7 +59,7 @@ class RMSprop(ElementwiseOptimizer):
         if group["centered"]:
             mean = state["grad_avg"].lerp_(grad, 1 - alpha)
             square = square.addcmul(mean, mean, value=-1)
-        divisor = square.sqrt().add_(group["eps"])
+        divisor = square.sqrt().add(group["eps"])
         if group["momentum"] > 0:
             buffer = state["momentum_buffer"].mul_(group["momentum"]).addcdiv_(grad, divisor)
             parameter.add_(buffer, alpha=-lr)

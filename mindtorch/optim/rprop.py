@@ -7,7 +7,8 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, refuse_sparse
+from mindtorch.optim.checks import Group, check_learning_rate, refuse_sparse
+from mindtorch.optim.optimizer import ElementwiseOptimizer
 from mindtorch.tensor import Tensor
 
 
@@ -26,7 +27,7 @@ class Rprop(ElementwiseOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         defaults = {

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_non_negative, decayed
+from mindtorch.optim.checks import Group, check_learning_rate, check_non_negative
+from mindtorch.optim.optimizer import ElementwiseOptimizer, add_at_places, decayed
 from mindtorch.tensor import Tensor
 
 
 class SGD(ElementwiseOptimizer):
     """Steps against the gradient, or against its running sum (momentum)."""
+
+    later_options = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
 
     def __init__(
         self,
@@ -26,7 +29,7 @@ class SGD(ElementwiseOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_non_negative("learning rate", lr)
+        check_learning_rate(lr)
         check_non_negative("momentum value", momentum)
         check_non_negative("weight_decay value", weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
@@ -44,12 +47,6 @@ class SGD(ElementwiseOptimizer):
         }
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name in ("nesterov", "maximize", "differentiable"):
-                group.setdefault(name, False)
-
     def _update(self, parameter: Tensor, grad: Tensor, group: Group) -> None:
         if group["momentum"]:
             super()._update(parameter, grad, group)
@@ -60,7 +57,10 @@ class SGD(ElementwiseOptimizer):
         grad = decayed(parameter, grad, group)
         if group["momentum"]:
             grad = _with_momentum(grad, state, group)
-        parameter.add_(grad, alpha=-float(group["lr"]))
+        if grad.is_sparse:
+            add_at_places(parameter, grad, -float(group["lr"]))
+        else:
+            parameter.add_(grad, alpha=-float(group["lr"]))
 
 
 def _with_momentum(grad: Tensor, state: dict[str, Any], group: Group) -> Tensor:

@@ -7,12 +7,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from mindtorch.dispatch import ops
-from mindtorch.optim.optimizer import ElementwiseOptimizer, Group, check_betas
+from mindtorch.optim.checks import Group, check_betas, check_one_element
+from mindtorch.optim.optimizer import ElementwiseOptimizer
 from mindtorch.tensor import Tensor
 
 
 class SparseAdam(ElementwiseOptimizer):
     """Adam for sparse gradients: what has no gradient in a step keeps its value and its state."""
+
+    later_options: dict[str, Any] = {}
+    counts_in_tensors = False
 
     def __init__(
         self,
@@ -22,6 +26,7 @@ class SparseAdam(ElementwiseOptimizer):
         eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:
+        check_one_element(lr)
         if not 0.0 < lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         if not 0.0 < eps:

@@ -4,10 +4,11 @@ from importlib import import_module
 from types import ModuleType
 
 from mindtorch.utils import _python_dispatch, _pytree, checkpoint, data, graph, hooks
+from mindtorch.utils.swapping import swap_tensors
 
 __all__ = [
     "_python_dispatch", "_pytree", "benchmark", "checkpoint", "data", "flop_counter", "graph", "hooks", "model_zoo",
-    "tensorboard",
+    "swap_tensors", "tensorboard",
 ]  # fmt: skip
 
 # Modules that few programs use.

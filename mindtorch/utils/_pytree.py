@@ -2,6 +2,7 @@
 
 from mindtorch.pytree import (
     SUPPORTED_NODES,
+    Context,
     LeafSpec,
     NodeDef,
     PyTree,
@@ -13,7 +14,9 @@ from mindtorch.pytree import (
     map_only,
     register_pytree_node,
     tree_all,
+    tree_all_only,
     tree_any,
+    tree_any_only,
     tree_flatten,
     tree_is_leaf,
     tree_iter,
@@ -26,30 +29,69 @@ from mindtorch.pytree import (
     tree_unflatten,
     treespec_pprint,
 )
+from mindtorch.pytree_paths import (
+    GetAttrKey,
+    KeyEntry,
+    KeyPath,
+    MappingKey,
+    SequenceKey,
+    key_get,
+    keystr,
+    register_dataclass,
+    tree_flatten_with_path,
+    tree_leaves_with_path,
+    tree_map_with_path,
+)
+from mindtorch.pytree_text import treespec_dumps, treespec_loads
+
+PyTreeSpec = TreeSpec
 
 __all__ = [
     "SUPPORTED_NODES",
+    "Context",
+    "GetAttrKey",
+    "KeyEntry",
+    "KeyPath",
     "LeafSpec",
+    "MappingKey",
     "NodeDef",
     "PyTree",
+    "PyTreeSpec",
+    "SequenceKey",
     "TreeSpec",
     "_broadcast_to_and_flatten",
     "arg_tree_leaves",
+    "is_namedtuple",
     "is_namedtuple_class",
     "is_namedtuple_instance",
+    "key_get",
+    "keystr",
     "map_only",
+    "register_dataclass",
     "register_pytree_node",
     "tree_all",
+    "tree_all_only",
     "tree_any",
+    "tree_any_only",
     "tree_flatten",
+    "tree_flatten_with_path",
     "tree_is_leaf",
     "tree_iter",
     "tree_leaves",
+    "tree_leaves_with_path",
     "tree_map",
     "tree_map_",
     "tree_map_only",
     "tree_map_only_",
+    "tree_map_with_path",
     "tree_structure",
     "tree_unflatten",
+    "treespec_dumps",
+    "treespec_loads",
     "treespec_pprint",
 ]
+
+
+def is_namedtuple(obj: object) -> bool:
+    """Whether this is a named tuple or a class of them."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))

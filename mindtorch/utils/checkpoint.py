@@ -44,9 +44,11 @@ __all__ = [
     "checkpoint_sequential",
     "create_selective_checkpoint_contexts",
     "detach_variable",
+    "get_device_states",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
 
 
@@ -285,3 +287,12 @@ def _unspecified(place: str, consequence: str) -> str:
         "recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. Refer "
         "to docs for more details on the differences between the two variants."
     )
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The devices of tensors other than the CPU, and the states of their generators: there are none."""
+    return [], []
+
+
+def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None) -> None:
+    """Nothing is to be put back."""

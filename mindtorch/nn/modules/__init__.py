@@ -1,5 +1,10 @@
 """The layers."""
 
+from mindtorch.nn.modules import channelshuffle as channelshuffle
+from mindtorch.nn.modules import fold as fold
+from mindtorch.nn.modules import pixelshuffle as pixelshuffle
+from mindtorch.nn.modules import places as places
+from mindtorch.nn.modules import sparse as sparse
 from mindtorch.nn.modules import utils as utils
 from mindtorch.nn.modules.activation import (
     CELU,
@@ -66,6 +71,7 @@ from mindtorch.nn.modules.lazy_layers import (
     LazyLinear,
 )
 from mindtorch.nn.modules.linear import Bilinear, Identity, Linear
+from mindtorch.nn.modules.linear_losses import LinearCrossEntropyLoss
 from mindtorch.nn.modules.loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -88,7 +94,7 @@ from mindtorch.nn.modules.margins import (
     TripletMarginWithDistanceLoss,
 )
 from mindtorch.nn.modules.module import Module
-from mindtorch.nn.modules.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
+from mindtorch.nn.modules.normalization import CrossMapLRN2d, GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from mindtorch.nn.modules.padding import (
     CircularPad1d,
     CircularPad2d,
@@ -182,6 +188,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "CrossMapLRN2d",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -233,6 +240,7 @@ __all__ = [
     "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.nn import functional as F
+from mindtorch.nn.init import constant_
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 from mindtorch.tensor import Tensor
@@ -241,7 +242,11 @@ class PReLU(Module):
         super().__init__()
         self.num_parameters = num_parameters
         self.init = init
-        self.weight = Parameter(ops.full((num_parameters,), init, device=device, dtype=dtype))
+        self.weight = Parameter(ops.empty((num_parameters,), device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)

@@ -103,7 +103,7 @@ class MultiheadAttention(Module):
         attn_mask = canonical_mask(attn_mask, "attn_mask", None, "", query.dtype)
         is_turned = self.batch_first and query.ndim == 3
         if is_turned:
-            query, key, value = (each.transpose(1, 0) for each in (query, key, value))
+            query, key, value = _turned(query, key, value)
         output, weights = F.multi_head_attention_forward(
             query,
             key,
@@ -130,3 +130,9 @@ class MultiheadAttention(Module):
             is_causal=is_causal,
         )
         return (output.transpose(1, 0) if is_turned else output), weights
+
+
+def _turned(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The batch as the second dimension. What is one tensor stays one: it is then projected at once."""
+    turned = {id(each): each.transpose(1, 0) for each in (query, key, value)}
+    return turned[id(query)], turned[id(key)], turned[id(value)]

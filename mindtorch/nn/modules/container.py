@@ -1,30 +1,23 @@
-"""Modules that hold other modules or parameters: in a row, in a list, by name."""
+"""Modules that hold other modules: in a row, in a list, by name."""
 
 from __future__ import annotations
 
-import operator
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from mindtorch.nn.modules.container_arguments import pairs_of, position
 from mindtorch.nn.modules.module import Module
-from mindtorch.nn.parameter import Parameter
-from mindtorch.tensor import Tensor
-
-
-def _position(index: Any, count: int) -> int:
-    """A list index counted from the front."""
-    index = operator.index(index)
-    if not -count <= index < count:
-        raise IndexError(f"index {index} is out of range")
-    return index % count
+from mindtorch.nn.modules.parameter_container import ParameterDict as ParameterDict
+from mindtorch.nn.modules.parameter_container import ParameterList as ParameterList
 
 
 class _Row(Module):
     """Modules in an order, which are named by their numbers."""
 
     def _at(self, index: Any) -> str:
-        return list(self._modules)[_position(index, len(self._modules))]
+        return list(self._modules)[position(index, len(self._modules))]
 
     def _renumber(self, modules: Iterable[Module]) -> None:
         self.__dict__["_modules"] = {str(number): module for number, module in enumerate(modules)}
@@ -43,7 +36,7 @@ class _Row(Module):
     def __delitem__(self, index: Any) -> None:
         modules = list(self._modules.values())
         if not isinstance(index, slice):
-            index = _position(index, len(modules))
+            index = position(index, len(modules))
         del modules[index]
         self._renumber(modules)
 
@@ -61,14 +54,10 @@ class _Row(Module):
         self.add_module(str(len(self)), module)
         return self
 
-    def insert(self, index: int, module: Module) -> Any:
-        """Add a module in front of another one."""
-        if not isinstance(module, Module):
-            raise AssertionError(f"module should be of type: {Module}")
+    def _insert(self, index: int, module: Module) -> None:
         modules = list(self._modules.values())
         modules.insert(index, module)
         self._renumber(modules)
-        return self
 
     def extend(self, modules: Iterable[Module]) -> Any:
         """Add several modules at the end."""
@@ -88,7 +77,7 @@ class Sequential(_Row):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        if len(args) == 1 and isinstance(args[0], dict):
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
             members: Iterable[tuple[str, Module]] = args[0].items()
         else:
             members = ((str(number), module) for number, module in enumerate(args))
@@ -96,7 +85,7 @@ class Sequential(_Row):
             self.add_module(name, module)
 
     def _of_slice(self, members: list[tuple[str, Module]]) -> Sequential:
-        return Sequential(dict(members))
+        return Sequential(OrderedDict(members))
 
     def __delitem__(self, index: Any) -> None:
         if isinstance(index, slice):
@@ -107,10 +96,35 @@ class Sequential(_Row):
         if all(name.isdigit() for name in self._modules):
             self._renumber(list(self._modules.values()))
 
+    def insert(self, index: int, module: Module) -> Sequential:
+        """Add a module in front of another one."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        self._insert(index, module)
+        return self
+
     def __add__(self, other: Any) -> Sequential:
+        return Sequential(*self).__iadd__(other)
+
+    def __iadd__(self, other: Any) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
-        return Sequential(*self, *other)
+        return self.extend(list(other))
+
+    def __mul__(self, times: Any) -> Sequential:
+        return Sequential(*self).__imul__(times)
+
+    def __rmul__(self, times: Any) -> Sequential:
+        return self * times
+
+    def __imul__(self, times: Any) -> Sequential:
+        if not isinstance(times, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(times)}")
+        if times <= 0:
+            raise ValueError(f"Non-positive multiplication factor {times} for {type(self)}")
+        return self.extend(list(self) * (times - 1))
 
     def forward(self, input: Any) -> Any:
         for module in self._modules.values():
@@ -128,6 +142,10 @@ class ModuleList(_Row):
 
     def _of_slice(self, members: list[tuple[str, Module]]) -> ModuleList:
         return type(self)(module for _, module in members)
+
+    def insert(self, index: int, module: Module) -> None:
+        """Add a module in front of another one."""
+        self._insert(index, module)
 
     def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
         return self.extend(modules)
@@ -209,177 +227,5 @@ class ModuleDict(Module):
                 "ModuleDict.update should be called with an iterable of key/value pairs, "
                 f"but got {type(modules).__name__}"
             )
-        for name, module in dict(modules.items() if hasattr(modules, "items") else modules).items():
+        for name, module in pairs_of(modules, "ModuleDict"):
             self[name] = module
-
-
-class ParameterList(Module):
-    """A list of parameters; tensors become parameters when they are added."""
-
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
-        super().__init__()
-        if values is not None:
-            self.extend(values)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __getitem__(self, index: Any) -> Any:
-        values = list(self._parameters.values())
-        if isinstance(index, slice):
-            return type(self)(values[index])
-        return values[_position(index, len(values))]
-
-    def __setitem__(self, index: int, value: Any) -> None:
-        setattr(self, str(_position(index, len(self))), _as_parameter(value))
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._parameters.values())
-
-    def append(self, value: Any) -> ParameterList:
-        """Add a parameter at the end."""
-        self.register_parameter(str(len(self)), _as_parameter(value))
-        return self
-
-    def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Add several parameters at the end."""
-        for value in values:
-            self.append(value)
-        return self
-
-    def __repr__(self) -> str:
-        lines = (
-            f"  ({name}): Parameter containing: [{value.dtype} of size {'x'.join(map(str, value.shape))}]"
-            for name, value in self._parameters.items()
-        )
-        return f"{self._get_name()}({chr(10).join(lines)})"
-
-
-def _as_parameter(value: Any) -> Any:
-    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
-
-
-class ParameterDict(Module):
-    """Parameters by name; tensors become parameters, other values are kept as they are."""
-
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        self.__dict__["_keys"] = {}
-        if parameters is not None:
-            self.update(parameters)
-
-    def __getitem__(self, key: str) -> Any:
-        return getattr(self, str(key))
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._keys[key] = None
-        is_plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
-        setattr(self, str(key), Parameter(value) if is_plain else value)
-
-    def __delitem__(self, key: str) -> None:
-        del self._keys[key]
-        delattr(self, str(key))
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __reversed__(self) -> Iterator[str]:
-        return reversed(list(self._keys))
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._keys
-
-    def __or__(self, other: Mapping[str, Any]) -> ParameterDict:
-        result = self.copy()
-        result.update(other)
-        return result
-
-    def __ror__(self, other: Mapping[str, Any]) -> ParameterDict:
-        result = type(self)(other)
-        result.update(self)
-        return result
-
-    def __ior__(self, other: Mapping[str, Any]) -> ParameterDict:
-        self.update(other)
-        return self
-
-    def keys(self) -> Iterable[str]:
-        return self._keys.keys()
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        return ((key, self[key]) for key in self._keys)
-
-    def values(self) -> Iterable[Any]:
-        return (self[key] for key in self._keys)
-
-    def copy(self) -> ParameterDict:
-        """Another dictionary with the same parameters."""
-        return type(self)({key: self[key] for key in self._keys})
-
-    def clear(self) -> None:
-        for key in list(self._keys):
-            del self[key]
-
-    def pop(self, key: str) -> Any:
-        """Take a value out."""
-        value = self[key]
-        del self[key]
-        return value
-
-    def popitem(self) -> tuple[str, Any]:
-        """Take out what was added last."""
-        key, _ = self._keys.popitem()
-        self._keys[key] = None
-        return key, self.pop(key)
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        """The value of a name, which is the default if it had none."""
-        if key not in self._keys:
-            self[key] = default
-        return self[key]
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self._keys else default
-
-    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """A dictionary with one value for all names."""
-        return type(self)((key, default) for key in keys)
-
-    def update(self, parameters: Any) -> None:
-        """Add the values of a mapping, or of pairs of name and value."""
-        if not isinstance(parameters, Iterable):
-            raise TypeError(
-                "ParametersDict.update should be called with an iterable of key/value pairs, "
-                f"but got {type(parameters).__name__}"
-            )
-        if isinstance(parameters, (Mapping, ParameterDict)):
-            pairs: Iterable[Any] = list(parameters.items())
-        else:
-            pairs = [_checked_pair(number, pair) for number, pair in enumerate(parameters)]
-        for key, value in pairs:
-            self[key] = value
-
-    def extra_repr(self) -> str:
-        lines = []
-        for key, value in self.items():
-            if isinstance(value, Tensor):
-                kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-                shape = "x".join(map(str, value.size()))
-                lines.append(f"  ({key}): {kind} containing: [{value.type()} of size {shape}]")
-            else:
-                lines.append(f"  ({key}): Object of type: {type(value).__name__}")
-        return "\n".join(lines)
-
-    def __call__(self, input: Any) -> Any:
-        raise RuntimeError("ParameterDict should not be called.")
-
-
-def _checked_pair(number: int, pair: Any) -> Any:
-    if not isinstance(pair, Iterable):
-        raise TypeError(f"ParameterDict update sequence element #{number} should be Iterable; is {type(pair).__name__}")
-    if len(pair) != 2:
-        raise ValueError(f"ParameterDict update sequence element #{number} has length {len(pair)}; 2 is required")
-    return pair

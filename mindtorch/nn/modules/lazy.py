@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from mindtorch.autograd.grad_mode import no_grad
-from mindtorch.nn.lazy_parameters import is_lazy
+from mindtorch.nn.parameter import is_lazy
 
 
 class LazyModuleMixin:

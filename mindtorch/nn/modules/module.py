@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from mindtorch import errors
 from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.device import device as Device
 from mindtorch.dtype import bfloat16, float16, float32, float64
@@ -29,6 +30,7 @@ from mindtorch.nn.modules.global_hooks import (
 from mindtorch.nn.modules.global_hooks import (
     register_module_parameter_registration_hook as register_module_parameter_registration_hook,
 )
+from mindtorch.nn.modules.state_dict import IncompatibleKeys as _IncompatibleKeys
 from mindtorch.nn.parameter import Buffer, Parameter
 from mindtorch.tensor import Tensor
 
@@ -53,10 +55,14 @@ class Module:
     """A part of a model: its parameters, its buffers, its submodules and what it does with an input."""
 
     _version = 1
+    dump_patches = False
+    call_super_init = False  # whether `__init__` passes its arguments on to the next class
     _is_full_backward_hook: bool | None = None  # what the hooks in `_backward_hooks` are, if there ever was one
     training: bool
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            raise _unexpected(self, args, kwargs)
         fields = self.__dict__
         fields["training"] = True
         fields["_parameters"] = {}
@@ -66,6 +72,8 @@ class Module:
         fields["_has_hooks"] = False  # whether a call has to look at the tables of hooks
         for table in _HOOK_TABLES:
             fields[table] = OrderedDict()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *input: Any) -> Any:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
@@ -485,7 +493,7 @@ class Module:
 
     def load_state_dict(
         self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
-    ) -> states.IncompatibleKeys:
+    ) -> _IncompatibleKeys:
         """Copy the values of a state_dict into the parameters and buffers, or with `assign` put them in their place."""
         return states.load_state_dict(self, state_dict, strict, assign)
 
@@ -519,7 +527,7 @@ class Module:
 
     def __repr__(self) -> str:
         extra = self.extra_repr().split("\n") if self.extra_repr() else []
-        children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        children = [f"({name}): {_addindent(repr(module), 2)}" for name, module in self._modules.items()]
         lines = extra + children
         if not lines:
             return f"{self._get_name()}()"
@@ -544,8 +552,9 @@ def _is_buffer(owner: Module, name: str) -> bool:
     return name in owner._buffers
 
 
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
+def _addindent(text: str, count: int) -> str:
+    """All lines but the first one further to the right; layers of other libraries print themselves with it."""
+    return text.replace("\n", "\n" + " " * count)
 
 
 def _type_name(value: Any) -> str:
@@ -581,7 +590,20 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
     return None if device is None else Device(device), dtype, non_blocking
 
 
+def _unexpected(module: Module, args: tuple, kwargs: dict[str, Any]) -> TypeError:
+    """For arguments that reach `Module.__init__`, which takes none."""
+    name = type(module).__name__
+    if kwargs:
+        return TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    return TypeError(f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given")
+
+
 def _converted(tensor: Tensor, device: Any, dtype: Any, non_blocking: bool, memory_format: Any) -> Tensor:
+    if tensor.is_meta and device is not None and device.type != "meta":
+        raise NotImplementedError(
+            f"{errors.meta_data()} Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() "
+            "when moving module from meta to a different device."
+        )
     wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
     if memory_format is not None and tensor.ndim in (4, 5):
         return tensor.to(device=device, dtype=wanted, non_blocking=non_blocking, memory_format=memory_format)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.dispatch import ops
+from mindtorch.nn import cross_map_norm, init
 from mindtorch.nn import functional as F
-from mindtorch.nn import init
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 from mindtorch.tensor import Tensor
@@ -138,6 +138,23 @@ class LocalResponseNorm(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """Divides each pixel by a power of the squares over neighbouring channels."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        return cross_map_norm.CrossMapLRN2d.apply(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -43,7 +43,11 @@ def _length(sequence: Tensor, batch_first: bool) -> int:
     return sequence.shape[1 if batch_first and sequence.ndim == 3 else 0]
 
 
-def _activation_function(name: str) -> Callable[[Tensor], Tensor]:
+def _get_clones(module: Module, count: int) -> ModuleList:
+    return ModuleList(copy.deepcopy(module) for _ in range(count))
+
+
+def _get_activation_fn(name: str) -> Callable[[Tensor], Tensor]:
     functions = {"relu": F.relu, "gelu": F.gelu}
     if name not in functions:
         raise RuntimeError(f"activation should be relu/gelu, not {name}")
@@ -81,7 +85,7 @@ class _TransformerLayer(Module):
             setattr(self, f"norm{number}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options))
         for number in range(1, blocks + 1):
             setattr(self, f"dropout{number}", Dropout(dropout))
-        self.activation = _activation_function(activation) if isinstance(activation, str) else activation
+        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
 
     def _block(self, x: Tensor, norm: Module, compute: Callable[[Tensor], Tensor]) -> Tensor:
         """A block around which x is passed on; normalized before or after it."""
@@ -191,7 +195,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = ModuleList(copy.deepcopy(encoder_layer) for _ in range(num_layers))
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
@@ -256,7 +260,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = ModuleList(copy.deepcopy(decoder_layer) for _ in range(num_layers))
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 

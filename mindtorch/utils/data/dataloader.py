@@ -10,6 +10,7 @@ from mindtorch.utils.data.collate import default_collate, default_convert
 from mindtorch.utils.data.dataset import Dataset, IterableDataset
 from mindtorch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
 from mindtorch.utils.data.worker import Worker, batches, batches_of_streams
+from mindtorch.utils.data.worker import get_worker_info as get_worker_info
 
 
 class DataLoader:

@@ -1,0 +1,5 @@
+"""Where programs find `ChannelShuffle` in torch."""
+
+from mindtorch.nn.modules.upsampling import ChannelShuffle
+
+__all__ = ["ChannelShuffle"]

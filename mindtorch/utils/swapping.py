@@ -1,0 +1,35 @@
+"""`swap_tensors`: two tensor objects exchange all that they are."""
+
+from typing import Any
+from weakref import getweakrefs, ref
+
+from mindtorch.autograd.accumulate_grad import AccumulateGrad
+from mindtorch.tensor import Tensor
+
+_SLOTS = ("_array", "_kind", "_version_counter", "_edge", "_meta", "__class__", "__dict__")
+
+
+def swap_tensors(t1: Tensor, t2: Tensor) -> None:
+    """Everybody who holds one of the two has the other from now on: contents, history, class and attributes."""
+    for name, tensor in (("t1", t1), ("t2", t2)):
+        if any(each is not _ref_of_node(tensor) for each in getweakrefs(tensor)):
+            raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
+    first, second = ([getattr(tensor, slot) for slot in _SLOTS] for tensor in (t1, t2))
+    for tensor, values in ((t1, second), (t2, first)):
+        for slot, value in zip(_SLOTS, values):
+            setattr(tensor, slot, value)
+    for tensor in (t1, t2):
+        node = _leaf_node(tensor)
+        if node is not None:
+            node.leaf = ref(tensor)
+
+
+def _leaf_node(tensor: Tensor) -> Any:
+    """The node that collects the gradients of a leaf, and knows which tensor it is."""
+    node = tensor._edge[0] if tensor._edge else None
+    return node if isinstance(node, AccumulateGrad) else None
+
+
+def _ref_of_node(tensor: Tensor) -> Any:
+    node = _leaf_node(tensor)
+    return None if node is None else node.leaf
