@@ -290,6 +290,10 @@ KERNELS = {
     "native_batch_norm_backward": rules.batch_norm_backward("native_batch_norm_backward", "first"),
     "native_layer_norm": rules.layer_norm("native_layer_norm", "first"),
     "native_layer_norm_backward": rules.layer_norm_backward("native_layer_norm_backward", "first"),
+    "grid_sampler_2d": rules.one_by_one("grid_sampler_2d", "first"),
+    "grid_sampler_2d_backward": rules.one_by_one("grid_sampler_2d_backward", "first"),
+    "grid_sampler_3d": rules.one_by_one("grid_sampler_3d", "first"),
+    "grid_sampler_3d_backward": rules.one_by_one("grid_sampler_3d_backward", "first"),
     "embedding": rules.embedding("embedding", "first"),
     "embedding_dense_backward": rules.embedding_backward("embedding_dense_backward", "first"),
     "_embedding_bag": rules.one_by_one("_embedding_bag", "first"),
@@ -364,6 +368,13 @@ KERNELS = {
     "replication_pad2d_backward": rules.one_by_one("replication_pad2d_backward", "first"),
     "replication_pad3d": rules.padded("replication_pad3d", "first"),
     "replication_pad3d_backward": rules.one_by_one("replication_pad3d_backward", "first"),
+    "fake_quantize_per_tensor_affine_cachemask": rules.like("fake_quantize_per_tensor_affine_cachemask", "first_mask"),
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": rules.one_by_one(
+        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "first_mask"
+    ),
+    "fake_quantize_per_channel_affine_cachemask": rules.one_by_one(
+        "fake_quantize_per_channel_affine_cachemask", "first_mask"
+    ),
     "_thnn_fused_lstm_cell": rules.one_by_one("_thnn_fused_lstm_cell", "first"),
     "_thnn_fused_lstm_cell_backward_impl": rules.one_by_one("_thnn_fused_lstm_cell_backward_impl", "first"),
     "_thnn_fused_gru_cell": rules.one_by_one("_thnn_fused_gru_cell", "first"),

@@ -258,6 +258,9 @@ __all__ = [
     "kthvalue",
     "histc",
     "histogram",
+    "_histogramdd_from_bin_tensors",
+    "segment_reduce",
+    "_segment_reduce_backward",
     "bincount",
     "searchsorted",
     "bucketize",
@@ -512,7 +515,9 @@ __all__ = [
     "affine_grid_generator",
     "grid_sampler",
     "grid_sampler_2d",
+    "grid_sampler_2d_backward",
     "grid_sampler_3d",
+    "grid_sampler_3d_backward",
     "embedding",
     "embedding_dense_backward",
     "_embedding_bag",
@@ -542,6 +547,10 @@ __all__ = [
     "pixel_shuffle",
     "pixel_unshuffle",
     "channel_shuffle",
+    "native_channel_shuffle",
+    "fake_quantize_per_tensor_affine",
+    "fake_quantize_per_channel_affine",
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "instance_norm",
     "bilinear",
     "native_group_norm",
@@ -653,6 +662,9 @@ __all__ = [
     "_sparse_coo_tensor_with_dims_and_tensors",
     "_sparse_coo_tensor_unsafe",
     "_coalesce",
+    "hspmm",
+    "smm",
+    "sspaddmm",
     "_foreach_add",
     "_foreach_add_",
     "_foreach_sub",
@@ -1302,6 +1314,31 @@ def histogram(
     density: bool = False,
     out: tuple[Tensor, ...] | None = None,
 ) -> return_types.histogram: ...
+def _histogramdd_from_bin_tensors(
+    input: Tensor, bins: Sequence[Tensor], *, weight: Tensor | None = None, density: bool = False
+) -> Tensor: ...
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Number | None = None,
+) -> Tensor: ...
+def _segment_reduce_backward(
+    grad: Tensor,
+    output: Tensor,
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    initial: Number | None = None,
+) -> Tensor: ...
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor: ...
 @overload
 def searchsorted(
@@ -2243,9 +2280,27 @@ def grid_sampler(
 def grid_sampler_2d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor: ...
+def grid_sampler_2d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]: ...
 def grid_sampler_3d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor: ...
+def grid_sampler_3d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]: ...
 def embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Tensor: ...
@@ -2423,6 +2478,21 @@ def conv_transpose3d(
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor: ...
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor: ...
 def channel_shuffle(input: Tensor, groups: int) -> Tensor: ...
+def native_channel_shuffle(input: Tensor, groups: int) -> Tensor: ...
+@overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
+) -> Tensor: ...
+@overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int
+) -> Tensor: ...
+def fake_quantize_per_channel_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
+) -> Tensor: ...
+def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
+    input: Tensor, scale: Tensor, zero_point: Tensor, fake_quant_enabled: Tensor, quant_min: int, quant_max: int
+) -> return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams: ...
 def instance_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -3556,6 +3626,9 @@ def _sparse_coo_tensor_unsafe(
     is_coalesced: bool | None = None,
 ) -> Tensor: ...
 def _coalesce(input: Tensor) -> Tensor: ...
+def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor: ...
+def smm(input: Tensor, mat2: Tensor) -> Tensor: ...
+def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor: ...
 @overload
 def _foreach_add(input: Sequence[Tensor], scalar: Number) -> tuple[Tensor, ...]: ...
 @overload

@@ -391,6 +391,33 @@ class _scaled_dot_product_flash_attention_for_cpu_backward(NamedResult):
     grad_value: Tensor
 
 
+class fake_quantize_per_tensor_affine_cachemask(NamedResult):
+    """fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+
+    __slots__ = ()
+
+    output: Tensor
+    mask: Tensor
+
+
+class _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(NamedResult):
+    """_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+
+    __slots__ = ()
+
+    output: Tensor
+    mask: Tensor
+
+
+class fake_quantize_per_channel_affine_cachemask(NamedResult):
+    """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+
+    __slots__ = ()
+
+    output: Tensor
+    mask: Tensor
+
+
 class nll_loss_forward(NamedResult):
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
 

@@ -20,6 +20,7 @@ from mindtorch._generated import return_types as return_types
 from mindtorch._generated.functions import *  # noqa: F403
 from mindtorch.autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from mindtorch.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
+from mindtorch.autograd.anomaly import set_anomaly_enabled as set_anomaly_enabled
 from mindtorch.autograd.grad_mode import enable_grad as enable_grad
 from mindtorch.autograd.grad_mode import inference_mode as inference_mode
 from mindtorch.autograd.grad_mode import is_grad_enabled as is_grad_enabled
@@ -83,6 +84,7 @@ from mindtorch.generator import initial_seed as initial_seed
 from mindtorch.generator import manual_seed as manual_seed
 from mindtorch.generator import seed as seed
 from mindtorch.generator import set_rng_state as set_rng_state
+from mindtorch.inspection import get_device as get_device
 from mindtorch.inspection import is_complex as is_complex
 from mindtorch.inspection import is_conj as is_conj
 from mindtorch.inspection import is_distributed as is_distributed
@@ -101,7 +103,10 @@ from mindtorch.interop import from_file as from_file
 from mindtorch.interop import from_numpy as from_numpy
 from mindtorch.interop import frombuffer as frombuffer
 from mindtorch.layout import layout as layout
+from mindtorch.layout import sparse_bsc as sparse_bsc
+from mindtorch.layout import sparse_bsr as sparse_bsr
 from mindtorch.layout import sparse_coo as sparse_coo
+from mindtorch.layout import sparse_csc as sparse_csc
 from mindtorch.layout import sparse_csr as sparse_csr
 from mindtorch.layout import strided as strided
 from mindtorch.lowrank import pca_lowrank as pca_lowrank
@@ -189,9 +194,9 @@ newaxis = None
 _LAZY_MODULES = frozenset(
     (
         "_C", "__config__", "_dynamo", "_inductor", "accelerator", "amp", "compiler", "cpu", "cuda", "distributed",
-        "distributions", "fft", "func", "hub", "jit", "library", "linalg", "mps", "multiprocessing", "nn", "npu",
-        "optim", "overrides", "profiler", "program", "random", "serialization", "signal", "sparse", "special",
-        "testing", "types", "utils", "version", "xpu",
+        "distributions", "fft", "func", "futures", "hub", "jit", "library", "linalg", "mps", "multiprocessing", "nn",
+        "npu", "optim", "overrides", "profiler", "program", "quasirandom", "random", "serialization", "signal",
+        "sparse", "special", "testing", "types", "utils", "version", "xpu",
     )
 )  # fmt: skip
 
@@ -212,9 +217,15 @@ _AUTOCAST = (
     "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
     "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
 )  # fmt: skip
+_COMPRESSED = (
+    "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
+)  # fmt: skip
+_SYMBOLIC = ("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum")
 _FROM_AREAS = {
     "GradScaler": "amp", "autocast": "amp", "compile": "compiler", "dsmm": "sparse", "get_device_module": "accelerator",
     "spmm": "sparse", "vmap": "func",
+    "cond": "control_flow", "histogramdd": "histograms", "fork": "jit", "wait": "jit", "while_loop": "control_flow",
+    **dict.fromkeys(_COMPRESSED, "sparse"), **dict.fromkeys(_SYMBOLIC, "symbolic"),
     **dict.fromkeys(_AUTOCAST, "amp.settings"),
 }  # fmt: skip
 

@@ -23,7 +23,12 @@ def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
-current_device_index = set_device_index = synchronize = current_stream = _refuse
+current_device_index = set_device_index = synchronize = current_stream = set_stream = _refuse
+empty_cache = empty_host_cache = memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = (
+    _refuse
+)
+memory_stats = reset_peak_memory_stats = reset_accumulated_memory_stats = get_memory_info = _refuse
+get_device_capability = _refuse
 
 
 def get_device_module(device: Any = None) -> ModuleType:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from mindtorch import errors, state
 from mindtorch.backends.batched.errors import no_fallback, unsupported
 from mindtorch.dispatch import ops
@@ -15,6 +17,9 @@ def equal(input: Tensor, other: Tensor) -> bool:
     checked_tensor(input, "equal")
     if not isinstance(other, Tensor):
         raise errors.argument_type("equal", "other", 2, "Tensor", other)
+    if not state.interceptors and type(input._array) is type(other._array) is np.ndarray:
+        if input._array.dtype == other._array.dtype:
+            return input._array.shape == other._array.shape and bool((input._array == other._array).all())
     if is_batched(input) or is_batched(other):
         raise no_fallback("equal")
     return input.shape == other.shape and bool(ops.eq(input, other).all())

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ContextDecorator
 from functools import wraps
 from typing import Any
 
 from mindtorch.nn.modules.module import Module
 
-__all__ = ["compile", "disable", "is_compiling", "is_dynamo_compiling", "reset"]
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "compile",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "reset",
+    "set_stance",
+]
 
 
 class OptimizedModule(Module):
@@ -68,6 +80,37 @@ def is_compiling() -> bool:
 
 def is_dynamo_compiling() -> bool:
     return False
+
+
+def is_exporting() -> bool:
+    return False
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """What it is given: nothing is compiled that could lack it."""
+    return fn
+
+
+def assume_constant_result(fn: Any) -> Any:
+    """The function itself, which is called as ever."""
+    return fn
+
+
+def cudagraph_mark_step_begin() -> None:
+    """There are no recorded steps."""
+
+
+def set_stance(stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None) -> Any:
+    """How to compile makes no difference; for use as a function, a decorator or a context."""
+    return _Stance()
+
+
+class _Stance(ContextDecorator):
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        pass
 
 
 def reset() -> None:

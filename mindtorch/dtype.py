@@ -1,5 +1,6 @@
 """The element types, their NumPy counterparts, `finfo`, `iinfo` and the default dtype."""
 
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -127,16 +128,19 @@ class finfo:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
-        limits = ml_dtypes.finfo(type.to_real().numpy)
-        self.bits = limits.bits
-        self.dtype = type.to_real()._name
-        self.resolution = 10.0**-limits.precision
-        for name in ("eps", "max", "min", "tiny", "smallest_normal"):
-            setattr(self, name, np.float64(getattr(limits, name)).item())
+        self.__dict__.update(_limits_of(type.to_real()))
 
     def __repr__(self) -> str:
         shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
         return f"finfo({', '.join(f'{name}={getattr(self, name):g}' for name in shown)}, dtype={self.dtype})"
+
+
+@cache
+def _limits_of(type: dtype) -> dict[str, Any]:
+    limits = ml_dtypes.finfo(type.numpy)
+    numbers = ("eps", "max", "min", "tiny", "smallest_normal")
+    found = {name: np.float64(getattr(limits, name)).item() for name in numbers}
+    return {"bits": limits.bits, "dtype": type._name, "resolution": 10.0**-limits.precision, **found}
 
 
 class iinfo:

@@ -49,6 +49,11 @@ def check_sizes(size: Ints) -> None:
 
 def contiguous_strides(shape: Ints, unit: int = 1) -> tuple[int, ...]:
     """The strides of a row-major array; an extent of 0 counts as 1."""
+    return _contiguous_strides(tuple(shape), unit)
+
+
+@lru_cache(maxsize=4096)
+def _contiguous_strides(shape: tuple[int, ...], unit: int) -> tuple[int, ...]:
     strides = []
     for extent in reversed(shape):
         strides.append(unit)
@@ -67,7 +72,8 @@ def channels_last_order(ndim: int) -> tuple[int, ...]:
     return (1, *range(ndim - 1, 1, -1), 0)
 
 
-def is_like_channels_last(shape: Ints, strides: Ints) -> bool:
+@lru_cache(maxsize=4096)
+def is_like_channels_last(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """Whether the dimensions lie in memory in the order channels, width, height, (depth,) batch, gaps allowed."""
     if strides[1] == 0 or 0 in shape:
         return False

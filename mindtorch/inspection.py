@@ -32,6 +32,11 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(checked_tensor(input, "is_nonzero"))
 
 
+def get_device(input: Tensor) -> int:
+    """The number of the tensor's device, -1 for the CPU."""
+    return checked_tensor(input, "get_device").get_device()
+
+
 def numel(input: Tensor) -> int:
     """How many elements the tensor has."""
     return checked_tensor(input, "numel").numel()

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
+from mindtorch.futures import Future
 from mindtorch.nn.modules.module import Module
 
 __all__ = [
-    "Attribute", "Final", "RecursiveScriptModule", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion",
-    "export", "fork", "freeze", "ignore", "is_scripting", "is_tracing", "load", "optimize_for_inference", "save",
-    "script", "script_if_tracing", "script_method", "set_fusion_strategy", "trace", "unused", "wait",
+    "Attribute", "Final", "Future", "RecursiveScriptModule", "ScriptFunction", "ScriptModule", "annotate",
+    "enable_onednn_fusion", "export", "fork", "freeze", "ignore", "is_scripting", "is_tracing", "load",
+    "optimize_for_inference", "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy",
+    "trace", "unused", "wait",
 ]  # fmt: skip
 
 Program = TypeVar("Program")
@@ -98,23 +100,14 @@ class Attribute(NamedTuple):
     type: Any
 
 
-class Task:
-    """A call that is made at once, in the place of one that is made beside others."""
-
-    def __init__(self, result: Any) -> None:
-        self._result = result
-
-    def wait(self) -> Any:
-        """What the call returned."""
-        return self._result
+def fork(func: Callable, *args: Any, **kwargs: Any) -> Future:
+    """Make a call at once, in the place of one that is made beside others."""
+    future = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
 
 
-def fork(func: Callable, *args: Any, **kwargs: Any) -> Task:
-    """Make a call."""
-    return Task(func(*args, **kwargs))
-
-
-def wait(future: Task) -> Any:
+def wait(future: Future) -> Any:
     """What the call of a `fork` returned."""
     return future.wait()
 

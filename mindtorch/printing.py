@@ -14,7 +14,7 @@ from mindtorch.dispatch.captures import depths_of
 from mindtorch.dispatch.tangents import tangent_of
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import complex64, complex128, dtype, float64, get_default_dtype, int64
-from mindtorch.layout import sparse_coo
+from mindtorch.layout import strided
 from mindtorch.tensor import Tensor, wrap
 
 
@@ -207,7 +207,8 @@ def tensor_str(tensor: Tensor, contents: str | None = None) -> str:
 def _plain_str(tensor: Tensor, contents: str | None = None) -> str:
     cls = type(tensor)
     prefix = "tensor(" if cls.__module__.partition(".")[0] == LIBRARY else f"{cls.__name__}("
-    describe = _describe_meta if tensor.is_meta else _describe_sparse if tensor.is_sparse else _describe_dense
+    is_dense = tensor.layout is strided
+    describe = _describe_meta if tensor.is_meta else _describe_dense if is_dense else _describe_sparse
     text, facts = describe(tensor, len(prefix))
     if tensor.device.type != "cpu":
         facts.insert(0, f"device='{tensor.device}'")
@@ -250,10 +251,15 @@ def _describe_meta(tensor: Tensor, indent: int) -> tuple[str, list[str]]:
 
 def _describe_sparse(tensor: Tensor, indent: int) -> tuple[str, list[str]]:
     array = tensor._array
-    parts = [("indices=tensor(", array.indices), ("values=tensor(", array.values)]
+    indices = _compressed_parts(array) if tensor.layout.is_compressed else [("indices", array.indices)]
+    parts = [(f"{name}=tensor(", part) for name, part in [*indices, ("values", array.values)]]
     texts = [start + _part_str(part, indent + len(start)) + ")" for start, part in parts]
     facts = [f"size={tuple(tensor.shape)}", f"nnz={array.nnz}"] + _dtype_fact(tensor.dtype, _usual_dtypes())
-    return (",\n" + " " * indent).join(texts), facts + [f"layout={sparse_coo}"]
+    return (",\n" + " " * indent).join(texts), facts + [f"layout={tensor.layout}"]
+
+
+def _compressed_parts(array: Any) -> list[tuple[str, np.ndarray]]:
+    return list(zip(array.part_names(), (array.compressed, array.plain)))
 
 
 def _part_str(part: np.ndarray, indent: int) -> str:

@@ -153,8 +153,8 @@ def div_mode(input: Any, other: Any, rounding_mode: str | None = None) -> NumpyD
     return common_dtype(input, other) if rounding_mode else int_to_float(input, other)
 
 
-def where(condition: Any, *operands: Any) -> NumpyDtype:
-    return common_dtype(*operands)
+def where(condition: Any, value: Any, *others: Any) -> NumpyDtype:
+    return common_dtype(value, *others)
 
 
 def first(operand: Any, *others: Any) -> NumpyDtype:
@@ -218,3 +218,12 @@ def result_type(tensor1: Any, tensor2: Any) -> Dtype:
     """The dtype that an arithmetic operation on two tensors or numbers has."""
     arrays = [getattr(operand, "_array", operand) for operand in (tensor1, tensor2)]
     return FROM_NUMPY[common_dtype(*arrays)]
+
+
+def real_number(number: Any) -> Any:
+    """A number that has to be real, as torch's `Scalar.toDouble` takes it: complex ones without imaginary part, too."""
+    if isinstance(number, complex):
+        if number.imag:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        return number.real
+    return number

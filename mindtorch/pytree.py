@@ -14,11 +14,18 @@ Context = Any
 
 
 class NodeDef(NamedTuple):
-    """How a container type is taken apart and put together."""
+    """How a container type is taken apart and put together.
+
+    `flatten_with_keys_fn` gives pairs (key, child) in the place of the children; the others are for structures as text.
+    """
 
     type: Any
     flatten_fn: Callable[[Any], tuple[list, Context]]
     unflatten_fn: Callable[[Iterable, Context], Any]
+    flatten_with_keys_fn: Callable[[Any], tuple[list, Context]] | None = None
+    serialized_type_name: str | None = None
+    to_dumpable_context: Callable[[Context], Any] | None = None
+    from_dumpable_context: Callable[[Any], Context] | None = None
 
 
 def _flatten_dict(values: dict) -> tuple[list, Context]:
@@ -49,12 +56,27 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {
 
 
 def register_pytree_node(
-    cls: type, flatten_fn: Callable, unflatten_fn: Callable, *, serialized_type_name: str | None = None, **_: Any
+    cls: type,
+    flatten_fn: Callable,
+    unflatten_fn: Callable,
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Callable[[Context], Any] | None = None,
+    from_dumpable_context: Callable[[Any], Context] | None = None,
+    flatten_with_keys_fn: Callable[[Any], tuple[list, Context]] | None = None,
 ) -> None:
-    """Make a container type known. Trees are not serialized here, so what concerns that is accepted and not used."""
+    """Make a container type known."""
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
+    SUPPORTED_NODES[cls] = NodeDef(
+        cls,
+        flatten_fn,
+        unflatten_fn,
+        flatten_with_keys_fn,
+        serialized_type_name,
+        to_dumpable_context,
+        from_dumpable_context,
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -140,7 +162,7 @@ def is_namedtuple_instance(value: Any) -> bool:
     return is_namedtuple_class(type(value))
 
 
-def _node_def(tree: PyTree) -> NodeDef | None:
+def node_def_of(tree: PyTree) -> NodeDef | None:
     """How to take a tree apart; None for a leaf."""
     kind = type(tree)
     known = SUPPORTED_NODES.get(kind)
@@ -150,7 +172,7 @@ def _node_def(tree: PyTree) -> NodeDef | None:
 
 
 def tree_is_leaf(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> bool:
-    return (is_leaf is not None and is_leaf(tree)) or _node_def(tree) is None
+    return (is_leaf is not None and is_leaf(tree)) or node_def_of(tree) is None
 
 
 def tree_flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tuple[list, TreeSpec]:
@@ -160,7 +182,7 @@ def tree_flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) 
 
 
 def _flatten_into(leaves: list, tree: PyTree, is_leaf: Callable | None) -> TreeSpec:
-    node = None if is_leaf is not None and is_leaf(tree) else _node_def(tree)
+    node = None if is_leaf is not None and is_leaf(tree) else node_def_of(tree)
     if node is None:
         leaves.append(tree)
         return LeafSpec
@@ -200,14 +222,14 @@ def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list:
 def tree_map(func: Callable, tree: PyTree, *rests: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> PyTree:
     """The same tree with `func(leaf, ...)` for each leaf; the other trees have the structure of the first."""
     leaves, spec = tree_flatten(tree, is_leaf)
-    return spec.unflatten(map(func, leaves, *[_leaves_up_to(spec, rest) for rest in rests]))
+    return spec.unflatten(map(func, leaves, *[leaves_up_to(spec, rest) for rest in rests]))
 
 
-def _leaves_up_to(spec: TreeSpec, tree: PyTree) -> list:
+def leaves_up_to(spec: TreeSpec, tree: PyTree) -> list:
     """The subtrees of a tree that are where another has its leaves."""
     if spec.is_leaf():
         return [tree]
-    node = _node_def(tree)
+    node = node_def_of(tree)
     if node is None or node.type is not spec.type:
         raise ValueError(f"Node type mismatch; expected {spec.type!r}, but got {type(tree)!r}.")
     children, context = node.flatten_fn(tree)
@@ -218,7 +240,7 @@ def _leaves_up_to(spec: TreeSpec, tree: PyTree) -> list:
             f"Node context mismatch for node type {spec.type!r}; expected {spec.context!r}, but got {context!r}."
         )
     pairs = zip(spec.children_specs, children, strict=True)
-    return [leaf for child, part in pairs for leaf in _leaves_up_to(child, part)]
+    return [leaf for child, part in pairs for leaf in leaves_up_to(child, part)]
 
 
 def tree_map_(func: Callable, tree: PyTree, *rests: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> PyTree:
@@ -261,6 +283,18 @@ def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: Callable[[PyTre
     return any(map(pred, tree_leaves(tree, is_leaf)))
 
 
+def tree_all_only(
+    type_or_types: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None
+) -> bool:
+    return all(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if isinstance(leaf, type_or_types))
+
+
+def tree_any_only(
+    type_or_types: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None
+) -> bool:
+    return any(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if isinstance(leaf, type_or_types))
+
+
 def _broadcast_to_and_flatten(
     tree: PyTree, treespec: TreeSpec, is_leaf: Callable[[PyTree], bool] | None = None
 ) -> list | None:
@@ -270,7 +304,7 @@ def _broadcast_to_and_flatten(
     """
     if tree_is_leaf(tree, is_leaf):
         return [tree] * treespec.num_leaves
-    node = _node_def(tree)
+    node = node_def_of(tree)
     if treespec.is_leaf() or node is None or node.type is not treespec.type:
         return None
     children, context = node.flatten_fn(tree)

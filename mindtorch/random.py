@@ -15,7 +15,13 @@ from mindtorch.generator import set_rng_state as set_rng_state
 
 
 @contextmanager
-def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+def fork_rng(
+    devices: Any = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str | None = None,
+) -> Iterator[None]:
     """Puts the state of the random numbers back on leaving."""
     state = get_rng_state()
     try:

@@ -12,16 +12,18 @@ import pickle
 import sys
 import zipfile
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from mindtorch.backends.sparsecpu.array import SparseArray
+from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.device import as_device, device
 from mindtorch.dispatch import ops
 from mindtorch.dtype import ALL_DTYPES, dtype
-from mindtorch.layout import layout, sparse_coo, sparse_csr, strided
+from mindtorch.layout import COMPRESSED, layout, sparse_coo, strided
 from mindtorch.nn.parameter import Parameter
 from mindtorch.size import Size
 from mindtorch.storage import UntypedStorage, array_on, storage_of
@@ -74,6 +76,9 @@ def _load_parameter(data: Tensor, requires_grad: bool, hooks: Any = None) -> Par
 
 
 def _load_sparse(layout: layout, data: tuple) -> Tensor:
+    if layout.is_compressed:
+        *parts, size = data
+        return wrap(CompressedArray(*(part._array for part in parts), tuple(size), layout))
     indices, values, size, *coalesced = data
     return wrap(SparseArray(indices._array, values._array, tuple(size), bool(coalesced and coalesced[0])))
 
@@ -82,7 +87,7 @@ def _storage_from_bytes(data: bytes) -> UntypedStorage:
     return storage_of(np.frombuffer(bytearray(data), np.uint8))
 
 
-_LAYOUTS = {str(each): each for each in (strided, sparse_coo, sparse_csr)}
+_LAYOUTS = {str(each): each for each in (strided, sparse_coo, *COMPRESSED)}
 _STORAGE_TYPES = {each.storage_name + "Storage": each for each in ALL_DTYPES}
 
 # What the names in a file stand for. All of it is safe to call with any arguments.
@@ -128,6 +133,18 @@ def clear_safe_globals() -> None:
 def get_safe_globals() -> list[Any]:
     """What `add_safe_globals` allowed."""
     return list(_user_globals.values())
+
+
+@contextmanager
+def safe_globals(safe_globals: Iterable[Any]) -> Iterator[None]:
+    """Within it, `load(weights_only=True)` also makes objects of these classes and calls these functions."""
+    before = dict(_user_globals)
+    add_safe_globals(safe_globals)
+    try:
+        yield
+    finally:
+        _user_globals.clear()
+        _user_globals.update(before)
 
 
 # -------------------- saving --------------------
@@ -188,7 +205,7 @@ class TorchPickler(pickle._Pickler):
 def _torch_tensor(tensor: Tensor) -> Any:
     if tensor.__dict__:
         return NotImplemented  # attributes of its own: pickled like any other object
-    if tensor.is_sparse:
+    if tensor.layout is not strided:
         return _torch_sparse(tensor)
     if tensor.is_meta:
         arguments = (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
@@ -201,7 +218,10 @@ def _torch_tensor(tensor: Tensor) -> Any:
 
 def _torch_sparse(tensor: Tensor) -> tuple:
     array = tensor._array
-    parts = (wrap(array.indices), wrap(array.values), Size(array.shape), array.coalesced)
+    if tensor.is_sparse:
+        parts = (wrap(array.indices), wrap(array.values), Size(array.shape), array.coalesced)
+    else:
+        parts = (wrap(array.compressed), wrap(array.plain), wrap(array.values), Size(array.shape))
     return TorchName("torch._utils", "_rebuild_sparse_tensor"), (tensor.layout, parts)
 
 

@@ -5,6 +5,8 @@ from math import prod
 from typing import Any
 
 from mindtorch import errors
+from mindtorch.pytree import register_pytree_node
+from mindtorch.pytree_paths import sequence_keys
 
 
 class Size(tuple):
@@ -55,3 +57,12 @@ def _checked_size(position: int, size: Any) -> int:
     if isinstance(size, (str, bytes, float)) or not hasattr(size, "__index__"):
         raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{errors.type_name(size)}')")
     return size.__index__()
+
+
+register_pytree_node(
+    Size,
+    lambda size: (list(size), None),
+    lambda children, _: Size(children),
+    serialized_type_name=Size.torch_name,
+    flatten_with_keys_fn=lambda size: (list(zip(sequence_keys(size), size)), None),
+)

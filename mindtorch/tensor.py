@@ -368,10 +368,11 @@ def twin_of(tensor: Tensor, array: Any) -> Tensor:
     is_inference = tensor._meta is not None and tensor._meta.inference
     if array.dtype is not tensor._array.dtype and _thread.inference != is_inference:
         return _inference_view(array) if _thread.inference else wrap(array)  # view(dtype) makes a tensor of the mode
-    if is_inference:
-        return _inference_view(array)
-    twin = wrap(array)
-    twin._version_counter = share_version(tensor)
+    twin = _inference_view(array) if is_inference else wrap(array)
+    if not is_inference:
+        twin._version_counter = share_version(tensor)
+    elif not _thread.inference:
+        twin._version_counter = [0]  # outside of inference mode every new tensor has one, and may be written
     return twin
 
 

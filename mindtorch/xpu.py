@@ -1,5 +1,7 @@
 """There is no such device here; programs that ask get told so."""
 
+from typing import Any, NoReturn
+
 
 def is_available() -> bool:
     return False
@@ -7,3 +9,36 @@ def is_available() -> bool:
 
 def device_count() -> int:
     return 0
+
+
+def is_initialized() -> bool:
+    return False
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    return False
+
+
+def memory_allocated(device: Any = None) -> int:
+    return 0
+
+
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
+
+def empty_cache() -> None:
+    """There is no memory to give back."""
+
+
+def manual_seed(seed: int) -> None:
+    """There is nothing to seed."""
+
+
+manual_seed_all = manual_seed
+
+
+def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    raise AssertionError("Torch not compiled with XPU enabled")
+
+
+current_device = current_stream = get_device_name = init = synchronize = _refuse

@@ -11,6 +11,7 @@ from mindtorch.autograd.formulas.convolution import (
     convolution_jvp,
     convolution_weight_grad_jvp,
 )
+from mindtorch.autograd.formulas.grids import grid_sampler_grid_grad_jvp, grid_sampler_input_grad_jvp, grid_sampler_jvp
 from mindtorch.autograd.formulas.nn import dropout_backward, max_pool_pick
 from mindtorch.autograd.formulas.normalization import (
     batch_norm_input_grad_jvp,
@@ -23,7 +24,7 @@ from mindtorch.autograd.formulas.normalization import (
 )
 from mindtorch.autograd.formulas.recurrent import gru_cell_jvp, lstm_cell_jvp
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import zeros_for
+from mindtorch.dispatch.tangents import ZERO, zeros_for
 
 
 def convolution(result, arguments, tangents):
@@ -219,6 +220,68 @@ def native_layer_norm_backward(result, arguments, tangents):
         layer_norm_input_grad_jvp(grad_out, grad_out_t, input, input_t, weight, weight_t, mean, rstd, normalized_shape),
         layer_norm_weight_grad_jvp(grad_out, grad_out_t, input, input_t, mean, rstd, normalized_shape),
         sum_leading(grad_out_t, normalized_shape),
+    )
+
+
+def grid_sampler_2d(result, arguments, tangents):
+    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    input, grid, interpolation_mode, padding_mode, align_corners = arguments
+    input_t, grid_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if grid_t is None:
+        grid_t = zeros_for(grid)
+    return grid_sampler_jvp(input, input_t, grid, grid_t, interpolation_mode, padding_mode, align_corners)
+
+
+def grid_sampler_2d_backward(result, arguments, tangents):
+    """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+    grad_output, input, grid, interpolation_mode, padding_mode, align_corners, _ = arguments
+    grad_output_t, input_t, grid_t, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    if input_t is None:
+        input_t = zeros_for(input)
+    if grid_t is None:
+        grid_t = zeros_for(grid)
+    return (
+        grid_sampler_input_grad_jvp(
+            grad_output, grad_output_t, input, grid, grid_t, interpolation_mode, padding_mode, align_corners
+        ),
+        grid_sampler_grid_grad_jvp(
+            grad_output, grad_output_t, input, input_t, grid, grid_t, interpolation_mode, padding_mode, align_corners
+        ),
+    )
+
+
+def grid_sampler_3d(result, arguments, tangents):
+    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    input, grid, interpolation_mode, padding_mode, align_corners = arguments
+    input_t, grid_t, _, _, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if grid_t is None:
+        grid_t = zeros_for(grid)
+    return grid_sampler_jvp(input, input_t, grid, grid_t, interpolation_mode, padding_mode, align_corners)
+
+
+def grid_sampler_3d_backward(result, arguments, tangents):
+    """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+    grad_output, input, grid, interpolation_mode, padding_mode, align_corners, _ = arguments
+    grad_output_t, input_t, grid_t, _, _, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    if input_t is None:
+        input_t = zeros_for(input)
+    if grid_t is None:
+        grid_t = zeros_for(grid)
+    return (
+        grid_sampler_input_grad_jvp(
+            grad_output, grad_output_t, input, grid, grid_t, interpolation_mode, padding_mode, align_corners
+        ),
+        grid_sampler_grid_grad_jvp(
+            grad_output, grad_output_t, input, input_t, grid, grid_t, interpolation_mode, padding_mode, align_corners
+        ),
     )
 
 
@@ -734,6 +797,28 @@ def replication_pad3d_backward(result, arguments, tangents):
     if grad_output_t is None:
         grad_output_t = zeros_for(grad_output)
     return ops.replication_pad3d_backward(grad_output_t, input, padding)
+
+
+def fake_quantize_per_tensor_affine_cachemask(result, arguments, tangents):
+    """fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+    input_t, _, _, _, _ = tangents
+    return (input_t * result[1], None)
+
+
+def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(result, arguments, tangents):
+    """_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+    input_t, _, _, _, _, _ = tangents
+    if input_t is None:
+        input_t = ZERO
+    return (input_t * result[1], None)
+
+
+def fake_quantize_per_channel_affine_cachemask(result, arguments, tangents):
+    """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+    input_t, _, _, _, _, _ = tangents
+    if input_t is None:
+        input_t = ZERO
+    return (input_t * result[1], None)
 
 
 def _thnn_fused_lstm_cell(result, arguments, tangents):

@@ -3,7 +3,6 @@
 """Forward-mode derivatives of the special ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch.autograd.formulas.common import conj
-from mindtorch.autograd.formulas.pointwise import SQRT_HALF
 from mindtorch.autograd.formulas.special import (
     SQRT_PI,
     SQRT_TWO_PI,
@@ -120,7 +119,7 @@ def special_erfcx(result, arguments, tangents):
     (input,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
-    return conj(grad * (2 * input * result - 2 / SQRT_PI))
+    return conj((2.0 * input * result - 2 / SQRT_PI) * grad)
 
 
 def special_ndtri(result, arguments, tangents):
@@ -135,7 +134,7 @@ def special_log_ndtr(result, arguments, tangents):
     (input,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
-    return conj(grad / ops.special_erfcx(input * -SQRT_HALF) * (2 / SQRT_TWO_PI))
+    return conj(grad / SQRT_TWO_PI * (result + input.pow(2) / 2).neg().exp())
 
 
 def special_xlog1py_default(result, arguments, tangents):

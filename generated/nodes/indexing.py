@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the indexing ops."""
 
-from mindtorch.autograd.formulas.common import maybe_multiply
+from mindtorch.autograd.formulas.common import conj, maybe_multiply
 from mindtorch.autograd.formulas.indexing import (
     cat_backward,
     gather_backward,
@@ -85,7 +85,7 @@ class IndexAddBackward0(Node):
         return (
             grad if node.next_edges[0] else None,
             (
-                maybe_multiply(index_add_backward(grad, node.dim, index, source), node.alpha)
+                maybe_multiply(index_add_backward(grad, node.dim, index, source), conj(node.alpha))
                 if node.next_edges[1]
                 else None
             ),

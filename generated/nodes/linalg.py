@@ -17,6 +17,14 @@ from mindtorch.autograd.formulas.decompositions import (
 )
 from mindtorch.autograd.formulas.linalg import cdist_grads, mm_mat2_backward, mm_self_backward, pdist_backward
 from mindtorch.autograd.formulas.reflections import householder_product_backward, ormqr_backward
+from mindtorch.autograd.formulas.solvers import (
+    cholesky_inverse_backward,
+    cholesky_solve_backward,
+    lu_solve_backward,
+    lu_unpack_backward,
+    pinv_backward,
+    triangular_solve_backward,
+)
 from mindtorch.autograd.formulas.spectral import eig_backward, eigh_backward, svd_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
@@ -293,6 +301,17 @@ class LinalgLuFactorExBackward0(Node):
         return (lu_factor_backward(grad, LU, pivots),)
 
 
+class LuUnpackBackward0(Node):
+    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
+
+    __slots__ = ("LU_data_shape",)
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (lu_unpack_backward(grads[0], grads[1], node.LU_data_shape),)
+
+
 class LinalgLuBackward0(Node):
     """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
 
@@ -307,6 +326,20 @@ class LinalgLuBackward0(Node):
         return (lu_backward(grads[0], grads[1], P, L, U),)
 
 
+class LinalgLuSolveBackward0(Node):
+    """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
+
+    __slots__ = ("left", "adjoint")
+
+    saved = ("LU", "pivots", "result")
+
+    def apply(node, grad):
+        LU, pivots, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return lu_solve_backward(grad, LU, pivots, result, node.left, node.adjoint)
+
+
 class LinalgSolveTriangularBackward0(Node):
     """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
 
@@ -319,6 +352,22 @@ class LinalgSolveTriangularBackward0(Node):
         if grad is None:
             return (None, None)
         return solve_triangular_backward(grad, self, result, node.upper, node.left, node.unitriangular)
+
+
+class TriangularSolveBackward0(Node):
+    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
+
+    __slots__ = ("upper", "transpose", "unitriangular")
+
+    saved = ("A", "solution")
+
+    def apply(node, *grads):
+        A, solution = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None, None)
+        return triangular_solve_backward(
+            grads[0], grads[1], A, solution, node.upper, node.transpose, node.unitriangular
+        )
 
 
 class LinalgCholeskyExBackward0(Node):
@@ -347,6 +396,34 @@ class CholeskyBackward0(Node):
         if grad is None:
             return (None,)
         return (cholesky_backward(grad, result, node.upper),)
+
+
+class CholeskySolveBackward0(Node):
+    """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"""
+
+    __slots__ = ("upper",)
+
+    saved = ("input2", "result")
+
+    def apply(node, grad):
+        input2, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return cholesky_solve_backward(grad, input2, result, node.upper)
+
+
+class CholeskyInverseBackward0(Node):
+    """cholesky_inverse(Tensor self, bool upper=False) -> Tensor"""
+
+    __slots__ = ("upper",)
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (cholesky_inverse_backward(grad, self, result, node.upper),)
 
 
 class LinalgQrBackward0(Node):
@@ -456,6 +533,20 @@ class LinalgMatrixExpBackward0(Node):
         if grad is None:
             return (None,)
         return (matrix_exp_backward(grad, self),)
+
+
+class LinalgPinvBackward0(Node):
+    """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "result")
+
+    def apply(node, grad):
+        self, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (pinv_backward(grad, self, result),)
 
 
 class LinalgCrossBackward0(Node):

@@ -4,6 +4,7 @@
 
 from mindtorch.autograd.formulas.attention import attention_grads
 from mindtorch.autograd.formulas.convolution import convolution_double_backward, convolution_grads
+from mindtorch.autograd.formulas.grids import grid_sampler_double_backward
 from mindtorch.autograd.formulas.nn import (
     affine_grid_backward,
     dropout_backward,
@@ -296,6 +297,82 @@ class AffineGridGeneratorBackward0(Node):
         if grad is None:
             return (None,)
         return (affine_grid_backward(grad, node.size, node.align_corners),)
+
+
+class GridSampler2DBackward0(Node):
+    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+
+    __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
+
+    saved = ("input", "grid")
+
+    def apply(node, grad):
+        input, grid = node.unpack()
+        if grad is None:
+            return (None, None)
+        return ops.grid_sampler_2d_backward(
+            grad,
+            input,
+            grid,
+            node.interpolation_mode,
+            node.padding_mode,
+            node.align_corners,
+            [node.needs(0), node.needs(1)],
+        )
+
+
+class GridSampler2DBackwardBackward0(Node):
+    """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+
+    __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
+
+    saved = ("grad_output", "input", "grid")
+
+    def apply(node, *grads):
+        grad_output, input, grid = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None, None, None)
+        return grid_sampler_double_backward(
+            grads[0], grads[1], grad_output, input, grid, node.interpolation_mode, node.padding_mode, node.align_corners
+        )
+
+
+class GridSampler3DBackward0(Node):
+    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+
+    __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
+
+    saved = ("input", "grid")
+
+    def apply(node, grad):
+        input, grid = node.unpack()
+        if grad is None:
+            return (None, None)
+        return ops.grid_sampler_3d_backward(
+            grad,
+            input,
+            grid,
+            node.interpolation_mode,
+            node.padding_mode,
+            node.align_corners,
+            [node.needs(0), node.needs(1)],
+        )
+
+
+class GridSampler3DBackwardBackward0(Node):
+    """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+
+    __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
+
+    saved = ("grad_output", "input", "grid")
+
+    def apply(node, *grads):
+        grad_output, input, grid = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None, None, None)
+        return grid_sampler_double_backward(
+            grads[0], grads[1], grad_output, input, grid, node.interpolation_mode, node.padding_mode, node.align_corners
+        )
 
 
 class EmbeddingBackward0(Node):
@@ -1289,6 +1366,48 @@ class ChannelShuffleBackward0(Node):
         if grad is None:
             return (None,)
         return (ops.channel_shuffle(grad, node.self_shape[1] // node.groups),)
+
+
+class FakeQuantizePerTensorAffineCachemaskBackward0(Node):
+    """fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+
+    __slots__ = ()
+
+    saved = ("mask",)
+
+    def apply(node, grad):
+        (mask,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * mask,)
+
+
+class FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0(Node):
+    """_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+
+    __slots__ = ()
+
+    saved = ("mask",)
+
+    def apply(node, grad):
+        (mask,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * mask,)
+
+
+class FakeQuantizePerChannelAffineCachemaskBackward0(Node):
+    """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+
+    __slots__ = ()
+
+    saved = ("mask",)
+
+    def apply(node, grad):
+        (mask,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * mask,)
 
 
 class NativeGroupNormBackward0(Node):

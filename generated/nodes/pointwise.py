@@ -53,7 +53,7 @@ class AddBackward0(Node):
             return (None, None)
         return (
             grad if node.next_edges[0] else None,
-            (grad if node.alpha == 1 else grad * node.alpha) if node.next_edges[1] else None,
+            (grad if node.alpha == 1 else grad * conj(node.alpha)) if node.next_edges[1] else None,
         )
 
 
@@ -65,7 +65,10 @@ class SubBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        return (grad if node.next_edges[0] else None, maybe_multiply(-grad, node.alpha) if node.next_edges[1] else None)
+        return (
+            grad if node.next_edges[0] else None,
+            maybe_multiply(-grad, conj(node.alpha)) if node.next_edges[1] else None,
+        )
 
 
 class RsubBackward0(Node):
@@ -76,7 +79,10 @@ class RsubBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None, None)
-        return (maybe_multiply(-grad, node.alpha) if node.next_edges[0] else None, grad if node.next_edges[1] else None)
+        return (
+            maybe_multiply(-grad, conj(node.alpha)) if node.next_edges[0] else None,
+            grad if node.next_edges[1] else None,
+        )
 
 
 class RsubBackward1(Node):
@@ -87,7 +93,7 @@ class RsubBackward1(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (maybe_multiply(-grad, node.alpha),)
+        return (maybe_multiply(-grad, conj(node.alpha)),)
 
 
 class MulBackward0(Node):

@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the reduction ops."""
 
-from mindtorch.autograd.formulas.linalg import dist_grads
+from mindtorch.autograd.formulas.linalg import dist_grads, renorm_backward
 from mindtorch.autograd.formulas.reduction import (
     aminmax_backward,
     cumsum_backward,
@@ -283,6 +283,35 @@ class KthvalueBackward0(Node):
         if grad is None:
             return (None,)
         return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
+
+
+class SegmentReduceBackward0(Node):
+    """segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"""
+
+    __slots__ = ("reduce", "axis", "initial")
+
+    saved = ("data", "lengths", "offsets", "result")
+
+    def apply(node, grad):
+        data, lengths, offsets, result = node.unpack()
+        if grad is None:
+            return (None,)
+        return (
+            ops._segment_reduce_backward(
+                grad, result, data, node.reduce, lengths=lengths, offsets=offsets, axis=node.axis, initial=node.initial
+            ),
+        )
+
+
+class SegmentReduceBackwardBackward0(Node):
+    """_segment_reduce_backward(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None, Tensor? offsets=None, int axis=0, Scalar? initial=None) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None, None)
+        raise no_derivative("_segment_reduce_backward")
 
 
 class BincountBackward0(Node):
@@ -591,6 +620,20 @@ class DistBackward0(Node):
         if grad is None:
             return (None, None)
         return dist_grads(grad, self, other, node.p, result)
+
+
+class RenormBackward0(Node):
+    """renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"""
+
+    __slots__ = ("p", "dim", "maxnorm")
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (renorm_backward(grad, self, node.p, node.dim, node.maxnorm),)
 
 
 class StdMeanBackward0(Node):

@@ -2,9 +2,9 @@
 # Regenerate: python -m codegen
 """The backward steps of the sparse ops."""
 
-from mindtorch.autograd.formulas.sparse import sparse_values_backward, to_dense_backward
+from mindtorch.autograd.formulas.common import conj, maybe_multiply
+from mindtorch.autograd.formulas.sparse import sparse_values_backward, to_dense_backward, to_layout_of, values_backward
 from mindtorch.autograd.node import Node
-from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -28,10 +28,13 @@ class ToSparseBackward0(Node):
 
     __slots__ = ()
 
+    saved = ("self",)
+
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (grad.to_dense(),)
+        return (to_layout_of(grad, self),)
 
 
 class ToSparseBackward1(Node):
@@ -39,10 +42,13 @@ class ToSparseBackward1(Node):
 
     __slots__ = ()
 
+    saved = ("self",)
+
     def apply(node, grad):
+        (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (grad.to_dense(),)
+        return (to_layout_of(grad, self),)
 
 
 class ToDenseBackward0(Node):
@@ -81,4 +87,112 @@ class ValuesBackward0(Node):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (ops._sparse_coo_tensor_unsafe(self._indices(), grad, self.shape, is_coalesced=self.is_coalesced()),)
+        return (values_backward(grad, self),)
+
+
+class SparseMaskBackward0(Node):
+    """sparse_mask(Tensor self, Tensor mask) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (to_layout_of(grad, self),)
+
+
+class SparseCompressedTensorBackward0(Node):
+    """sparse_compressed_tensor.comp_plain_value_size(Tensor compressed_indices, Tensor plain_indices, Tensor values, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("result",)
+
+    def apply(node, grad):
+        (result,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad.sparse_mask(result).values(),)
+
+
+class ToSparseCsrBackward0(Node):
+    """_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (to_layout_of(grad, self),)
+
+
+class ToSparseCscBackward0(Node):
+    """_to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (to_layout_of(grad, self),)
+
+
+class ToSparseBsrBackward0(Node):
+    """_to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (to_layout_of(grad, self),)
+
+
+class ToSparseBscBackward0(Node):
+    """_to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (to_layout_of(grad, self),)
+
+
+class SparseSampledAddmmBackward0(Node):
+    """sparse_sampled_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+
+    __slots__ = ("beta", "alpha")
+
+    saved = ("self", "mat2", "mat1")
+
+    keepers = (1, 2)
+
+    def apply(node, grad):
+        self, mat2, mat1 = node.unpack()
+        if grad is None:
+            return (None, None, None)
+        return (
+            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
+            maybe_multiply(grad.sparse_mask(self).mm(conj(mat2.t())), conj(node.alpha)) if node.next_edges[1] else None,
+            (
+                maybe_multiply(conj(mat1.t()).mm(grad.sparse_mask(self).to_dense()), conj(node.alpha))
+                if node.next_edges[2]
+                else None
+            ),
+        )

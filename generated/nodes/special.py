@@ -2,7 +2,6 @@
 # Regenerate: python -m codegen
 """The backward steps of the special ops."""
 
-from mindtorch.autograd.formulas.pointwise import SQRT_HALF
 from mindtorch.autograd.formulas.special import (
     SQRT_PI,
     SQRT_TWO_PI,
@@ -201,7 +200,7 @@ class SpecialErfcxBackward0(Node):
         self, result = node.unpack()
         if grad is None:
             return (None,)
-        return (grad * (2 * self * result - 2 / SQRT_PI),)
+        return ((2.0 * self * result - 2 / SQRT_PI) * grad,)
 
 
 class SpecialNdtriBackward0(Node):
@@ -223,13 +222,13 @@ class SpecialLogNdtrBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self",)
+    saved = ("self", "result")
 
     def apply(node, grad):
-        (self,) = node.unpack()
+        self, result = node.unpack()
         if grad is None:
             return (None,)
-        return (grad / ops.special_erfcx(self * -SQRT_HALF) * (2 / SQRT_TWO_PI),)
+        return (grad / SQRT_TWO_PI * (result + self.pow(2) / 2).neg().exp(),)
 
 
 class IgammaBackward0(Node):

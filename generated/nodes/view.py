@@ -6,6 +6,7 @@ from mindtorch.autograd.formulas.view import (
     as_strided_backward,
     as_strided_scatter_backward,
     as_strided_scatter_src_backward,
+    narrow_copy_backward,
     permute_backward,
     slice_grad,
     split_backward,
@@ -14,6 +15,7 @@ from mindtorch.autograd.formulas.view import (
 )
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
+from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -183,6 +185,28 @@ class SplitWithSizesBackward0(Node):
         return (split_with_sizes_backward(grads, node.self_shape, node.split_sizes, node.dim),)
 
 
+class UnsafeSplitBackward0(Node):
+    """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+
+    __slots__ = ("self_shape", "split_size", "dim")
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (split_backward(grads, node.self_shape, node.split_size, node.dim),)
+
+
+class UnsafeSplitWithSizesBackward0(Node):
+    """unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+
+    __slots__ = ("self_shape", "split_sizes", "dim")
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (split_with_sizes_backward(grads, node.self_shape, node.split_sizes, node.dim),)
+
+
 class UnbindBackward0(Node):
     """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
 
@@ -268,6 +292,258 @@ class UnsafeViewBackward0(Node):
         if grad is None:
             return (None,)
         return (grad.reshape(node.self_shape),)
+
+
+class AliasBackward0_copy(Node):
+    """alias_copy(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class DetachCopyBackward0(Node):
+    """detach_copy(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        raise no_derivative("detach_copy")
+
+
+class ViewBackward0_copy(Node):
+    """view_copy(Tensor self, SymInt[] size) -> Tensor"""
+
+    __slots__ = ("self_shape",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.reshape(node.self_shape),)
+
+
+class TransposeBackward0_copy(Node):
+    """transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"""
+
+    __slots__ = ("dim0", "dim1")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.transpose(node.dim0, node.dim1),)
+
+
+class TBackward0_copy(Node):
+    """t_copy(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.t(),)
+
+
+class PermuteBackward0_copy(Node):
+    """permute_copy(Tensor self, int[] dims) -> Tensor"""
+
+    __slots__ = ("dims",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (permute_backward(grad, node.dims),)
+
+
+class ExpandBackward0_copy(Node):
+    """expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class SqueezeBackward0_copy(Node):
+    """squeeze_copy(Tensor self) -> Tensor"""
+
+    __slots__ = ("self_shape",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.reshape(node.self_shape),)
+
+
+class SqueezeBackward1_copy(Node):
+    """squeeze_copy.dim(Tensor self, int dim) -> Tensor"""
+
+    __slots__ = ("self_shape",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.reshape(node.self_shape),)
+
+
+class SqueezeBackward2_copy(Node):
+    """squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
+
+    __slots__ = ("self_shape",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.reshape(node.self_shape),)
+
+
+class UnsqueezeBackward0_copy(Node):
+    """unsqueeze_copy(Tensor self, int dim) -> Tensor"""
+
+    __slots__ = ("dim",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.squeeze(node.dim),)
+
+
+class SelectBackward0_copy(Node):
+    """select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"""
+
+    __slots__ = ("self_shape", "dim", "index")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.select_backward(grad, node.self_shape, node.dim, node.index),)
+
+
+class SliceBackward0_copy(Node):
+    """slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+
+    __slots__ = ("self_shape", "dim", "start", "end", "step")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (slice_grad(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
+
+
+class NarrowCopyBackward0(Node):
+    """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
+
+    __slots__ = ("self_shape", "dim", "start", "length")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (narrow_copy_backward(grad, node.self_shape, node.dim, node.start, node.length),)
+
+
+class SplitBackward0_copy(Node):
+    """split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+
+    __slots__ = ("self_shape", "split_size", "dim")
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (split_backward(grads, node.self_shape, node.split_size, node.dim),)
+
+
+class SplitWithSizesBackward0_copy(Node):
+    """split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+
+    __slots__ = ("self_shape", "split_sizes", "dim")
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (split_with_sizes_backward(grads, node.self_shape, node.split_sizes, node.dim),)
+
+
+class UnbindBackward0_copy(Node):
+    """unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"""
+
+    __slots__ = ("self_shape", "dim")
+
+    def apply(node, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (unbind_backward(grads, node.self_shape, node.dim),)
+
+
+class DiagonalBackward0_copy(Node):
+    """diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+
+    __slots__ = ("self_shape", "offset", "dim1", "dim2")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
+
+
+class UnfoldBackward0_copy(Node):
+    """unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"""
+
+    __slots__ = ("self_shape", "dimension", "size", "step")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.unfold_backward(grad, node.self_shape, node.dimension, node.size, node.step),)
+
+
+class AsStridedBackward0_copy(Node):
+    """as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+
+    __slots__ = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            as_strided_backward(
+                grad,
+                node.self_shape,
+                node.self_stride,
+                node.self_storage_offset,
+                node.size,
+                node.stride,
+                node.storage_offset,
+            ),
+        )
+
+
+class ViewAsRealBackward0_copy(Node):
+    """view_as_real_copy(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.view_as_complex(grad.contiguous()),)
+
+
+class ViewAsComplexBackward0_copy(Node):
+    """view_as_complex_copy(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.view_as_real(grad.contiguous()),)
 
 
 class SelectScatterBackward0(Node):

@@ -7,7 +7,7 @@ from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
+from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import linalg as composite
 from mindtorch.dispatch.arguments import (
@@ -1533,6 +1533,23 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
         unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
     if unpack_pivots is not False and unpack_pivots is not True:
         unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
+    node = None
+    if (
+        LU_data._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(LU_data, LU_pivots))
+        and (edge := LU_data._edge or edge_of(LU_data))
+    ):
+        node = nodes.LuUnpackBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.LU_data_shape = LU_data.shape
+    if node is not None:
+        return return_types.lu_unpack(
+            recorded_outputs(
+                node, (False, True, True), composite.lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots
+            )
+        )
     return return_types.lu_unpack(composite.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots))
 
 
@@ -1550,7 +1567,7 @@ def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, o
         unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    refuse_grad("lu_unpack", LU_data, LU_pivots, *out)
+    refuse_grad("lu_unpack", LU_data, *out)
     return return_types.lu_unpack(write_out(out, composite.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)))
 
 
@@ -1620,6 +1637,25 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
         left = bool_of(left, "linalg_lu_solve", "left")
     if adjoint is not False and adjoint is not True:
         adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+    node = None
+    if (
+        (LU._edge is not None or B._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(LU, pivots, B))
+    ):
+        LU_edge = LU._edge or edge_of(LU)
+        B_edge = B._edge or edge_of(B)
+        if LU_edge or B_edge:
+            node = nodes.LinalgLuSolveBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (LU_edge, B_edge)
+            node.left = left
+            node.adjoint = adjoint
+            node.kept = (save(LU), save(pivots))
+    if node is not None:
+        result = recorded(node, composite.linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.linalg_lu_solve(LU, pivots, B, left=left, adjoint=adjoint)
 
 
@@ -1639,7 +1675,7 @@ def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
         left = bool_of(left, "linalg_lu_solve", "left")
     if adjoint is not False and adjoint is not True:
         adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
-    refuse_grad("linalg_lu_solve", LU, pivots, B, out)
+    refuse_grad("linalg_lu_solve", LU, B, out)
     return composite.linalg_lu_solve_out(LU, pivots, B, left=left, adjoint=adjoint, out=out)
 
 
@@ -1761,6 +1797,28 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
         transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
     if unitriangular is not False and unitriangular is not True:
         unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
+    node = None
+    if (
+        (input._edge is not None or A._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input, A))
+    ):
+        input_edge = input._edge or edge_of(input)
+        A_edge = A._edge or edge_of(A)
+        if input_edge or A_edge:
+            node = nodes.TriangularSolveBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, A_edge)
+            node.upper = upper
+            node.transpose = transpose
+            node.unitriangular = unitriangular
+            node.kept = (save(A),)
+    if node is not None:
+        solution, cloned_coefficient = recorded_outputs(
+            node, (True, True), composite.triangular_solve, input, A, upper, transpose, unitriangular
+        )
+        node.kept += (save_output(node, solution),)
+        return return_types.triangular_solve((solution, cloned_coefficient))
     return return_types.triangular_solve(composite.triangular_solve(input, A, upper, transpose, unitriangular))
 
 
@@ -1925,6 +1983,24 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
         return raise_bad_argument(cholesky_solve, input, input2, upper, out=out)
     if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky_solve", "upper", 3)
+    node = None
+    if (
+        (input._edge is not None or input2._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input, input2))
+    ):
+        input_edge = input._edge or edge_of(input)
+        input2_edge = input2._edge or edge_of(input2)
+        if input_edge or input2_edge:
+            node = nodes.CholeskySolveBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, input2_edge)
+            node.upper = upper
+            node.kept = (save(input2),)
+    if node is not None:
+        result = recorded(node, composite.cholesky_solve, input, input2, upper)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.cholesky_solve(input, input2, upper)
 
 
@@ -1954,6 +2030,22 @@ def cholesky_inverse(input, upper=False, *, out=None):
         return raise_bad_argument(cholesky_inverse, input, upper, out=out)
     if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky_inverse", "upper", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.CholeskyInverseBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.upper = upper
+        node.kept = (save(input),)
+    if node is not None:
+        result = recorded(node, composite.cholesky_inverse, input, upper)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.cholesky_inverse(input, upper)
 
 
@@ -3398,6 +3490,21 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
         )
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input, atol, rtol))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.LinalgPinvBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.kept = (save(input),)
+    if node is not None:
+        result = recorded(node, composite.linalg_pinv, input, atol=atol, rtol=rtol, hermitian=hermitian)
+        node.kept += (save_output(node, result),)
+        return result
     return composite.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
@@ -3423,7 +3530,7 @@ def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=F
         )
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
-    refuse_grad("linalg_pinv", input, atol, rtol, out)
+    refuse_grad("linalg_pinv", input, out)
     return composite.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
 
 

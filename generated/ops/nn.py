@@ -26,7 +26,7 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap, wrap_output
+from mindtorch.tensor import Tensor, as_operand, wrap, wrap_output
 
 _convolution_kernels = kernel_table("convolution")
 
@@ -1555,38 +1555,200 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     return composite.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+_grid_sampler_2d_kernels = kernel_table("grid_sampler_2d")
+
+
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
     if state.interceptors and intercepts(grid_sampler_2d, input, grid):
         return call(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
-    if not isinstance(grid, Tensor):
-        return raise_bad_argument(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
     if type(interpolation_mode) is not int:
         interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
     if type(padding_mode) is not int:
         padding_mode = int_of(padding_mode, "grid_sampler_2d", "padding_mode", 4)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_2d", "align_corners", 5)
-    return composite.grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
+    try:
+        input_array = input._array
+        grid_array = grid._array
+    except AttributeError:
+        return raise_bad_argument(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
+    node = None
+    if (input._edge is not None or grid._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        grid_edge = grid._edge or edge_of(grid)
+        if input_edge or grid_edge:
+            node = nodes.GridSampler2DBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, grid_edge)
+            node.interpolation_mode = interpolation_mode
+            node.padding_mode = padding_mode
+            node.align_corners = align_corners
+            node.kept = (save(input), save(grid))
+    return wrap(
+        _grid_sampler_2d_kernels[type(input_array)](
+            input_array, grid_array, interpolation_mode, padding_mode, align_corners
+        ),
+        node,
+    )
+
+
+_grid_sampler_2d_backward_kernels = kernel_table("grid_sampler_2d_backward")
+
+
+def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+    """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(grid_sampler_2d_backward, grad_output, input, grid):
+        return call(
+            grid_sampler_2d_backward,
+            grad_output,
+            input,
+            grid,
+            interpolation_mode,
+            padding_mode,
+            align_corners,
+            output_mask,
+        )
+    if type(interpolation_mode) is not int:
+        interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d_backward", "interpolation_mode", 4)
+    if type(padding_mode) is not int:
+        padding_mode = int_of(padding_mode, "grid_sampler_2d_backward", "padding_mode", 5)
+    if align_corners is not False and align_corners is not True:
+        align_corners = bool_of(align_corners, "grid_sampler_2d_backward", "align_corners", 6)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        grid_array = grid._array
+    except AttributeError:
+        return raise_bad_argument(
+            grid_sampler_2d_backward,
+            grad_output,
+            input,
+            grid,
+            interpolation_mode,
+            padding_mode,
+            align_corners,
+            output_mask,
+        )
+    node = None
+    if (grad_output._edge is not None or input._edge is not None or grid._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        grid_edge = grid._edge or edge_of(grid)
+        if grad_output_edge or input_edge or grid_edge:
+            node = nodes.GridSampler2DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge, grid_edge)
+            node.interpolation_mode = interpolation_mode
+            node.padding_mode = padding_mode
+            node.align_corners = align_corners
+            node.kept = (save(grad_output), save(input), save(grid))
+    result0_array, result1_array = _grid_sampler_2d_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
+    )
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    return result0, result1
+
+
+_grid_sampler_3d_kernels = kernel_table("grid_sampler_3d")
 
 
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
     if state.interceptors and intercepts(grid_sampler_3d, input, grid):
         return call(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
-    if not isinstance(grid, Tensor):
-        return raise_bad_argument(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
     if type(interpolation_mode) is not int:
         interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
     if type(padding_mode) is not int:
         padding_mode = int_of(padding_mode, "grid_sampler_3d", "padding_mode", 4)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_3d", "align_corners", 5)
-    return composite.grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners)
+    try:
+        input_array = input._array
+        grid_array = grid._array
+    except AttributeError:
+        return raise_bad_argument(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
+    node = None
+    if (input._edge is not None or grid._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._edge or edge_of(input)
+        grid_edge = grid._edge or edge_of(grid)
+        if input_edge or grid_edge:
+            node = nodes.GridSampler3DBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, grid_edge)
+            node.interpolation_mode = interpolation_mode
+            node.padding_mode = padding_mode
+            node.align_corners = align_corners
+            node.kept = (save(input), save(grid))
+    return wrap(
+        _grid_sampler_3d_kernels[type(input_array)](
+            input_array, grid_array, interpolation_mode, padding_mode, align_corners
+        ),
+        node,
+    )
+
+
+_grid_sampler_3d_backward_kernels = kernel_table("grid_sampler_3d_backward")
+
+
+def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+    """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(grid_sampler_3d_backward, grad_output, input, grid):
+        return call(
+            grid_sampler_3d_backward,
+            grad_output,
+            input,
+            grid,
+            interpolation_mode,
+            padding_mode,
+            align_corners,
+            output_mask,
+        )
+    if type(interpolation_mode) is not int:
+        interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d_backward", "interpolation_mode", 4)
+    if type(padding_mode) is not int:
+        padding_mode = int_of(padding_mode, "grid_sampler_3d_backward", "padding_mode", 5)
+    if align_corners is not False and align_corners is not True:
+        align_corners = bool_of(align_corners, "grid_sampler_3d_backward", "align_corners", 6)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        grid_array = grid._array
+    except AttributeError:
+        return raise_bad_argument(
+            grid_sampler_3d_backward,
+            grad_output,
+            input,
+            grid,
+            interpolation_mode,
+            padding_mode,
+            align_corners,
+            output_mask,
+        )
+    node = None
+    if (grad_output._edge is not None or input._edge is not None or grid._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        grid_edge = grid._edge or edge_of(grid)
+        if grad_output_edge or input_edge or grid_edge:
+            node = nodes.GridSampler3DBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge, grid_edge)
+            node.interpolation_mode = interpolation_mode
+            node.padding_mode = padding_mode
+            node.align_corners = align_corners
+            node.kept = (save(grad_output), save(input), save(grid))
+    result0_array, result1_array = _grid_sampler_3d_backward_kernels[type(grad_output_array)](
+        grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
+    )
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    return result0, result1
 
 
 _embedding_kernels = kernel_table("embedding")
@@ -6951,6 +7113,248 @@ def channel_shuffle(input, groups):
     if node is not None:
         return recorded(node, composite.channel_shuffle, input, groups)
     return composite.channel_shuffle(input, groups)
+
+
+def native_channel_shuffle(input, groups):
+    """native_channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
+    if state.interceptors and intercepts(native_channel_shuffle, input):
+        return call(native_channel_shuffle, input, groups)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(native_channel_shuffle, input, groups)
+    if type(groups) is not int:
+        groups = int_of(groups, "native_channel_shuffle", "groups", 2)
+    return composite.channel_shuffle(input, groups)
+
+
+def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min, quant_max):
+    """fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor"""
+    if state.interceptors and intercepts(fake_quantize_per_tensor_affine_default, input):
+        return call(fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            fake_quantize_per_tensor_affine_default, input, scale, zero_point, quant_min, quant_max
+        )
+    if type(scale) is not float:
+        scale = float_of(scale, "fake_quantize_per_tensor_affine", "scale", 2)
+    if type(zero_point) is not int:
+        zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine", "zero_point", 3)
+    if type(quant_min) is not int:
+        quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
+    if type(quant_max) is not int:
+        quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
+    return composite.fake_quantize_per_tensor(input, scale, zero_point, quant_min, quant_max)
+
+
+def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max):
+    """fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor"""
+    if state.interceptors and intercepts(fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point):
+        return call(fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
+        )
+    if not isinstance(scale, Tensor):
+        return raise_bad_argument(
+            fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
+        )
+    if not isinstance(zero_point, Tensor):
+        return raise_bad_argument(
+            fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
+        )
+    if type(quant_min) is not int:
+        quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
+    if type(quant_max) is not int:
+        quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
+    return composite.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
+
+
+def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
+    """fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor
+    fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor
+    """
+    try:
+        if isinstance(scale, Tensor) and isinstance(zero_point, Tensor):
+            return fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max)
+        if as_operand(scale) is not None and is_int(zero_point):
+            return fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min, quant_max)
+    except TypeError as error:
+        raise explained(
+            error,
+            fake_quantize_per_tensor_affine,
+            (fake_quantize_per_tensor_affine_tensor_qparams, fake_quantize_per_tensor_affine_default),
+            (input, scale, zero_point, quant_min, quant_max),
+            {},
+        ) from None
+    return raise_no_overload(
+        fake_quantize_per_tensor_affine,
+        (fake_quantize_per_tensor_affine_tensor_qparams, fake_quantize_per_tensor_affine_default),
+        (input, scale, zero_point, quant_min, quant_max),
+        {},
+    )
+
+
+def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, quant_max):
+    """fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor"""
+    if state.interceptors and intercepts(fake_quantize_per_channel_affine, input, scale, zero_point):
+        return call(fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
+        )
+    if not isinstance(scale, Tensor):
+        return raise_bad_argument(
+            fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
+        )
+    if not isinstance(zero_point, Tensor):
+        return raise_bad_argument(
+            fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
+        )
+    if type(axis) is not int:
+        axis = int_of(axis, "fake_quantize_per_channel_affine", "axis", 4)
+    if type(quant_min) is not int:
+        quant_min = int_of(quant_min, "fake_quantize_per_channel_affine", "quant_min", 5)
+    if type(quant_max) is not int:
+        quant_max = int_of(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
+    return composite.fake_quantize_per_channel(input, scale, zero_point, axis, quant_min, quant_max)
+
+
+_fake_quantize_per_tensor_affine_cachemask_kernels = kernel_table("fake_quantize_per_tensor_affine_cachemask")
+
+
+def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max):
+    """fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+    if state.interceptors and intercepts(fake_quantize_per_tensor_affine_cachemask, input):
+        return call(fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max)
+    if type(scale) is not float:
+        scale = float_of(scale, "fake_quantize_per_tensor_affine_cachemask", "scale", 2)
+    if type(zero_point) is not int:
+        zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine_cachemask", "zero_point", 3)
+    if type(quant_min) is not int:
+        quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine_cachemask", "quant_min", 4)
+    if type(quant_max) is not int:
+        quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine_cachemask", "quant_max", 5)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(
+            fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max
+        )
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.FakeQuantizePerTensorAffineCachemaskBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    output_array, mask_array = _fake_quantize_per_tensor_affine_cachemask_kernels[type(input_array)](
+        input_array, scale, zero_point, quant_min, quant_max
+    )
+    output = wrap(output_array, node)
+    mask = wrap(mask_array)
+    if node is not None:
+        node.kept = (save(mask),)
+    return return_types.fake_quantize_per_tensor_affine_cachemask((output, mask))
+
+
+__fake_quantize_per_tensor_affine_cachemask_tensor_qparams_kernels = kernel_table(
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+)
+
+
+def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
+    input, scale, zero_point, fake_quant_enabled, quant_min, quant_max
+):
+    """_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+    if state.interceptors and intercepts(
+        _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, input, scale, zero_point, fake_quant_enabled
+    ):
+        return call(
+            _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
+            input,
+            scale,
+            zero_point,
+            fake_quant_enabled,
+            quant_min,
+            quant_max,
+        )
+    if type(quant_min) is not int:
+        quant_min = int_of(quant_min, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_min", 5)
+    if type(quant_max) is not int:
+        quant_max = int_of(quant_max, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_max", 6)
+    try:
+        input_array = input._array
+        scale_array = scale._array
+        zero_point_array = zero_point._array
+        fake_quant_enabled_array = fake_quant_enabled._array
+    except AttributeError:
+        return raise_bad_argument(
+            _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
+            input,
+            scale,
+            zero_point,
+            fake_quant_enabled,
+            quant_min,
+            quant_max,
+        )
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    output_array, mask_array = __fake_quantize_per_tensor_affine_cachemask_tensor_qparams_kernels[type(input_array)](
+        input_array, scale_array, zero_point_array, fake_quant_enabled_array, quant_min, quant_max
+    )
+    output = wrap(output_array, node)
+    mask = wrap(mask_array)
+    if node is not None:
+        node.kept = (save(mask),)
+    return return_types._fake_quantize_per_tensor_affine_cachemask_tensor_qparams((output, mask))
+
+
+_fake_quantize_per_channel_affine_cachemask_kernels = kernel_table("fake_quantize_per_channel_affine_cachemask")
+
+
+def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max):
+    """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+    if state.interceptors and intercepts(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point):
+        return call(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max)
+    if type(axis) is not int:
+        axis = int_of(axis, "fake_quantize_per_channel_affine_cachemask", "axis", 4)
+    if type(quant_min) is not int:
+        quant_min = int_of(quant_min, "fake_quantize_per_channel_affine_cachemask", "quant_min", 5)
+    if type(quant_max) is not int:
+        quant_max = int_of(quant_max, "fake_quantize_per_channel_affine_cachemask", "quant_max", 6)
+    try:
+        input_array = input._array
+        scale_array = scale._array
+        zero_point_array = zero_point._array
+    except AttributeError:
+        return raise_bad_argument(
+            fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max
+        )
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.FakeQuantizePerChannelAffineCachemaskBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    output_array, mask_array = _fake_quantize_per_channel_affine_cachemask_kernels[type(input_array)](
+        input_array, scale_array, zero_point_array, axis, quant_min, quant_max
+    )
+    output = wrap(output_array, node)
+    mask = wrap(mask_array)
+    if node is not None:
+        node.kept = (save(mask),)
+    return return_types.fake_quantize_per_channel_affine_cachemask((output, mask))
 
 
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):

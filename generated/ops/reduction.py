@@ -1396,6 +1396,158 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
     return return_types.histogram(out)
 
 
+__histogramdd_from_bin_tensors_kernels = kernel_table("_histogramdd_from_bin_tensors")
+
+
+def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
+    """_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor"""
+    if state.interceptors and intercepts(_histogramdd_from_bin_tensors, input, bins, weight):
+        return call(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
+    if type(bins) is not list and not isinstance(bins, (list, tuple)):
+        return raise_bad_argument(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
+    if density is not False and density is not True:
+        density = bool_of(density, "_histogramdd_from_bin_tensors", "density")
+    try:
+        input_array = input._array
+        bins_arrays = [tensor._array for tensor in bins]
+        weight_array = None if weight is None else weight._array
+    except (AttributeError, TypeError):
+        return raise_bad_argument(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
+    return wrap(
+        __histogramdd_from_bin_tensors_kernels[type(input_array)](input_array, bins_arrays, weight_array, density)
+    )
+
+
+_segment_reduce_kernels = kernel_table("segment_reduce")
+
+
+def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
+    """segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"""
+    if state.interceptors and intercepts(segment_reduce, data, lengths, indices, offsets):
+        return call(
+            segment_reduce,
+            data,
+            reduce,
+            lengths=lengths,
+            indices=indices,
+            offsets=offsets,
+            axis=axis,
+            unsafe=unsafe,
+            initial=initial,
+        )
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "segment_reduce", "reduce", 2)
+    if type(axis) is not int:
+        axis = int_of(axis, "segment_reduce", "axis")
+    if unsafe is not False and unsafe is not True:
+        unsafe = bool_of(unsafe, "segment_reduce", "unsafe")
+    if initial is not None and type(initial) is not int and type(initial) is not float:
+        initial = scalar_of(initial, "segment_reduce", "initial")
+    try:
+        data_array = data._array
+        lengths_array = None if lengths is None else lengths._array
+        indices_array = None if indices is None else indices._array
+        offsets_array = None if offsets is None else offsets._array
+    except AttributeError:
+        return raise_bad_argument(
+            segment_reduce,
+            data,
+            reduce,
+            lengths=lengths,
+            indices=indices,
+            offsets=offsets,
+            axis=axis,
+            unsafe=unsafe,
+            initial=initial,
+        )
+    node = None
+    if (
+        data._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := data._edge or edge_of(data))
+    ):
+        node = nodes.SegmentReduceBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.reduce = reduce
+        node.axis = axis
+        node.initial = initial
+        node.kept = (
+            save(data),
+            save(lengths) if lengths is not None else None,
+            save(offsets) if offsets is not None else None,
+        )
+    result = wrap(
+        _segment_reduce_kernels[type(data_array)](
+            data_array, reduce, lengths_array, indices_array, offsets_array, axis, unsafe, initial
+        ),
+        node,
+    )
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
+
+
+__segment_reduce_backward_kernels = kernel_table("_segment_reduce_backward")
+
+
+def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offsets=None, axis=0, initial=None):
+    """_segment_reduce_backward(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None, Tensor? offsets=None, int axis=0, Scalar? initial=None) -> Tensor"""
+    if state.interceptors and intercepts(_segment_reduce_backward, grad, output, data, lengths, offsets):
+        return call(
+            _segment_reduce_backward,
+            grad,
+            output,
+            data,
+            reduce,
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            initial=initial,
+        )
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "_segment_reduce_backward", "reduce", 4)
+    if type(axis) is not int:
+        axis = int_of(axis, "_segment_reduce_backward", "axis")
+    if initial is not None and type(initial) is not int and type(initial) is not float:
+        initial = scalar_of(initial, "_segment_reduce_backward", "initial")
+    try:
+        grad_array = grad._array
+        output_array = output._array
+        data_array = data._array
+        lengths_array = None if lengths is None else lengths._array
+        offsets_array = None if offsets is None else offsets._array
+    except AttributeError:
+        return raise_bad_argument(
+            _segment_reduce_backward,
+            grad,
+            output,
+            data,
+            reduce,
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            initial=initial,
+        )
+    node = None
+    if (grad._edge is not None or output._edge is not None or data._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_edge = grad._edge or edge_of(grad)
+        output_edge = output._edge or edge_of(output)
+        data_edge = data._edge or edge_of(data)
+        if grad_edge or output_edge or data_edge:
+            node = nodes.SegmentReduceBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_edge, output_edge, data_edge)
+    return wrap(
+        __segment_reduce_backward_kernels[type(grad_array)](
+            grad_array, output_array, data_array, reduce, lengths_array, offsets_array, axis, initial
+        ),
+        node,
+    )
+
+
 _bincount_kernels = kernel_table("bincount")
 
 
@@ -3607,6 +3759,22 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         dim = int_of(dim, "renorm", "dim", 3)
     if type(maxnorm) is not int and type(maxnorm) is not float:
         maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.RenormBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.p = p
+        node.dim = dim
+        node.maxnorm = maxnorm
+        node.kept = (save(input),)
+    if node is not None:
+        return recorded(node, composite.renorm, input, p, dim, maxnorm)
     return composite.renorm(input, p, dim, maxnorm)
 
 

@@ -4,9 +4,10 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import sparse as nodes
-from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.history import edge_of, mark_written, set_array
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.saved_tensor import save
+from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import sparse as composite
 from mindtorch.dispatch.arguments import bool_of, dtype_of, explained, int_of, ints_of, raise_bad_argument, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -313,6 +314,7 @@ def _to_sparse_sparse_dim(input, sparse_dim):
         node = nodes.ToSparseBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
+        node.kept = (save(input),)
     return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
 
 
@@ -342,6 +344,7 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         node = nodes.ToSparseBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
+        node.kept = (save(input),)
     return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
 
 
@@ -633,4 +636,514 @@ def sparse_mask(input, mask):
         mask_array = mask._array
     except AttributeError:
         return raise_bad_argument(sparse_mask, input, mask)
-    return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array))
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SparseMaskBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.kept = (save(input),)
+    return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
+
+
+_sparse_compressed_tensor_comp_plain_value_size_kernels = kernel_table("sparse_compressed_tensor.comp_plain_value_size")
+
+
+def sparse_compressed_tensor_comp_plain_value_size(
+    compressed_indices,
+    plain_indices,
+    values,
+    size,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
+    """sparse_compressed_tensor.comp_plain_value_size(Tensor compressed_indices, Tensor plain_indices, Tensor values, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor"""
+    if state.interceptors and intercepts(
+        sparse_compressed_tensor_comp_plain_value_size, compressed_indices, plain_indices, values
+    ):
+        return call(
+            sparse_compressed_tensor_comp_plain_value_size,
+            compressed_indices,
+            plain_indices,
+            values,
+            size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    if type(size) is not tuple:
+        size = ints_of(size, "sparse_compressed_tensor", "size", 4)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "sparse_compressed_tensor")
+    try:
+        compressed_indices_array = compressed_indices._array
+        plain_indices_array = plain_indices._array
+        values_array = values._array
+    except AttributeError:
+        return raise_bad_argument(
+            sparse_compressed_tensor_comp_plain_value_size,
+            compressed_indices,
+            plain_indices,
+            values,
+            size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            requires_grad=requires_grad,
+        )
+    node = None
+    if (
+        values._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := values._edge or edge_of(values))
+    ):
+        node = nodes.SparseCompressedTensorBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    result = wrap(
+        _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
+            compressed_indices_array, plain_indices_array, values_array, size, dtype, layout, device, pin_memory
+        ),
+        node,
+    )
+    if node is not None:
+        node.kept = (save_output(node, result),)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def sparse_compressed_tensor_comp_plain_value(
+    compressed_indices, plain_indices, values, *, dtype=None, layout=None, device=None, pin_memory=False
+):
+    """sparse_compressed_tensor.comp_plain_value(Tensor compressed_indices, Tensor plain_indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor"""
+    if state.interceptors and intercepts(
+        sparse_compressed_tensor_comp_plain_value, compressed_indices, plain_indices, values
+    ):
+        return call(
+            sparse_compressed_tensor_comp_plain_value,
+            compressed_indices,
+            plain_indices,
+            values,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+        )
+    if not isinstance(compressed_indices, Tensor):
+        return raise_bad_argument(
+            sparse_compressed_tensor_comp_plain_value,
+            compressed_indices,
+            plain_indices,
+            values,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+        )
+    if not isinstance(plain_indices, Tensor):
+        return raise_bad_argument(
+            sparse_compressed_tensor_comp_plain_value,
+            compressed_indices,
+            plain_indices,
+            values,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+        )
+    if not isinstance(values, Tensor):
+        return raise_bad_argument(
+            sparse_compressed_tensor_comp_plain_value,
+            compressed_indices,
+            plain_indices,
+            values,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+        )
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
+    if layout is not None or device is not None or pin_memory is not False:
+        check_options(layout, device, pin_memory, "sparse_compressed_tensor")
+    return composite.compressed_from_parts(
+        compressed_indices, plain_indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+
+
+__to_sparse_csr_kernels = kernel_table("_to_sparse_csr")
+
+
+def _to_sparse_csr(input, dense_dim=None):
+    """_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"""
+    if state.interceptors and intercepts(_to_sparse_csr, input):
+        return call(_to_sparse_csr, input, dense_dim)
+    if dense_dim is not None and type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "_to_sparse_csr", "dense_dim", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_to_sparse_csr, input, dense_dim)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ToSparseCsrBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.kept = (save(input),)
+    return wrap(__to_sparse_csr_kernels[type(input_array)](input_array, dense_dim), node)
+
+
+def to_sparse_csr(input, dense_dim=None):
+    """to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"""
+    if state.interceptors and intercepts(to_sparse_csr, input):
+        return call(to_sparse_csr, input, dense_dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(to_sparse_csr, input, dense_dim)
+    if dense_dim is not None and type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "to_sparse_csr", "dense_dim", 2)
+    return composite.to_csr(input, dense_dim)
+
+
+__to_sparse_csc_kernels = kernel_table("_to_sparse_csc")
+
+
+def _to_sparse_csc(input, dense_dim=None):
+    """_to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"""
+    if state.interceptors and intercepts(_to_sparse_csc, input):
+        return call(_to_sparse_csc, input, dense_dim)
+    if dense_dim is not None and type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "_to_sparse_csc", "dense_dim", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_to_sparse_csc, input, dense_dim)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ToSparseCscBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.kept = (save(input),)
+    return wrap(__to_sparse_csc_kernels[type(input_array)](input_array, dense_dim), node)
+
+
+def to_sparse_csc(input, dense_dim=None):
+    """to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"""
+    if state.interceptors and intercepts(to_sparse_csc, input):
+        return call(to_sparse_csc, input, dense_dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(to_sparse_csc, input, dense_dim)
+    if dense_dim is not None and type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "to_sparse_csc", "dense_dim", 2)
+    return composite.to_csc(input, dense_dim)
+
+
+__to_sparse_bsr_kernels = kernel_table("_to_sparse_bsr")
+
+
+def _to_sparse_bsr(input, blocksize, dense_dim=None):
+    """_to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+    if state.interceptors and intercepts(_to_sparse_bsr, input):
+        return call(_to_sparse_bsr, input, blocksize, dense_dim)
+    if type(blocksize) is int:
+        blocksize = (blocksize, blocksize)
+    elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
+        blocksize = ints_of(blocksize, "_to_sparse_bsr", "blocksize", 2)
+    if dense_dim is not None and type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "_to_sparse_bsr", "dense_dim", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_to_sparse_bsr, input, blocksize, dense_dim)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ToSparseBsrBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.kept = (save(input),)
+    try:
+        return wrap(__to_sparse_bsr_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _to_sparse_bsr, (_to_sparse_bsr,), (input, blocksize, dense_dim), {}) from None
+
+
+def to_sparse_bsr(input, blocksize, dense_dim=None):
+    """to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+    if state.interceptors and intercepts(to_sparse_bsr, input):
+        return call(to_sparse_bsr, input, blocksize, dense_dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(to_sparse_bsr, input, blocksize, dense_dim)
+    if type(blocksize) is int:
+        blocksize = (blocksize, blocksize)
+    elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
+        blocksize = ints_of(blocksize, "to_sparse_bsr", "blocksize", 2)
+    if dense_dim is not None and type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "to_sparse_bsr", "dense_dim", 3)
+    try:
+        return composite.to_bsr(input, blocksize, dense_dim)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, to_sparse_bsr, (to_sparse_bsr,), (input, blocksize, dense_dim), {}) from None
+
+
+__to_sparse_bsc_kernels = kernel_table("_to_sparse_bsc")
+
+
+def _to_sparse_bsc(input, blocksize, dense_dim=None):
+    """_to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+    if state.interceptors and intercepts(_to_sparse_bsc, input):
+        return call(_to_sparse_bsc, input, blocksize, dense_dim)
+    if type(blocksize) is int:
+        blocksize = (blocksize, blocksize)
+    elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
+        blocksize = ints_of(blocksize, "_to_sparse_bsc", "blocksize", 2)
+    if dense_dim is not None and type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "_to_sparse_bsc", "dense_dim", 3)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(_to_sparse_bsc, input, blocksize, dense_dim)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ToSparseBscBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.kept = (save(input),)
+    try:
+        return wrap(__to_sparse_bsc_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _to_sparse_bsc, (_to_sparse_bsc,), (input, blocksize, dense_dim), {}) from None
+
+
+def to_sparse_bsc(input, blocksize, dense_dim=None):
+    """to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+    if state.interceptors and intercepts(to_sparse_bsc, input):
+        return call(to_sparse_bsc, input, blocksize, dense_dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(to_sparse_bsc, input, blocksize, dense_dim)
+    if type(blocksize) is int:
+        blocksize = (blocksize, blocksize)
+    elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
+        blocksize = ints_of(blocksize, "to_sparse_bsc", "blocksize", 2)
+    if dense_dim is not None and type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "to_sparse_bsc", "dense_dim", 3)
+    try:
+        return composite.to_bsc(input, blocksize, dense_dim)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, to_sparse_bsc, (to_sparse_bsc,), (input, blocksize, dense_dim), {}) from None
+
+
+def crow_indices(input):
+    """crow_indices(Tensor(a) self) -> Tensor(a)"""
+    if state.interceptors and intercepts(crow_indices, input):
+        return call(crow_indices, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(crow_indices, input)
+    return composite.crow_indices(input)
+
+
+def col_indices(input):
+    """col_indices(Tensor(a) self) -> Tensor(a)"""
+    if state.interceptors and intercepts(col_indices, input):
+        return call(col_indices, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(col_indices, input)
+    return composite.col_indices(input)
+
+
+def ccol_indices(input):
+    """ccol_indices(Tensor(a) self) -> Tensor(a)"""
+    if state.interceptors and intercepts(ccol_indices, input):
+        return call(ccol_indices, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(ccol_indices, input)
+    return composite.ccol_indices(input)
+
+
+def row_indices(input):
+    """row_indices(Tensor(a) self) -> Tensor(a)"""
+    if state.interceptors and intercepts(row_indices, input):
+        return call(row_indices, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(row_indices, input)
+    return composite.row_indices(input)
+
+
+_sparse_sampled_addmm_kernels = kernel_table("sparse_sampled_addmm")
+
+
+def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    """sparse_sampled_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    if state.interceptors and intercepts(sparse_sampled_addmm, input, mat1, mat2):
+        return call(sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+    if out is not None:
+        return sparse_sampled_addmm_out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
+    try:
+        input_array = input._array
+        mat1_array = mat1._array
+        mat2_array = mat2._array
+    except AttributeError:
+        return raise_bad_argument(sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+    node = None
+    if (input._edge is not None or mat1._edge is not None or mat2._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        input_edge = input._edge or edge_of(input)
+        mat1_edge = mat1._edge or edge_of(mat1)
+        mat2_edge = mat2._edge or edge_of(mat2)
+        if input_edge or mat1_edge or mat2_edge:
+            node = nodes.SparseSampledAddmmBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, mat1_edge, mat2_edge)
+            node.beta = beta
+            node.alpha = alpha
+            node.kept = (
+                save(input) if (mat1_edge or mat2_edge) else None,
+                save(mat2) if mat1_edge else None,
+                save(mat1) if mat2_edge else None,
+            )
+    return wrap(
+        _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node
+    )
+
+
+def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
+    """sparse_sampled_addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(sparse_sampled_addmm_out, input, mat1, mat2, out):
+        return call(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
+    try:
+        input_array = input._array
+        mat1_array = mat1._array
+        mat2_array = mat2._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+    refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
+    set_array(
+        out,
+        _sparse_sampled_addmm_kernels[type(input_array)](
+            input_array, mat1_array, mat2_array, beta, alpha, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
+    """_sparse_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(_sparse_softmax, input):
+        return call(_sparse_softmax, input, dim, dtype)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_sparse_softmax, input, dim, dtype)
+    if type(dim) is not int:
+        dim = int_of(dim, "_sparse_softmax", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "_sparse_softmax", "dtype", 3)
+    return composite.sparse_softmax(input, dim, dtype)
+
+
+def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
+    """_sparse_log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(_sparse_log_softmax, input):
+        return call(_sparse_log_softmax, input, dim, dtype)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_sparse_log_softmax, input, dim, dtype)
+    if type(dim) is not int:
+        dim = int_of(dim, "_sparse_log_softmax", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "_sparse_log_softmax", "dtype", 3)
+    return composite.sparse_log_softmax(input, dim, dtype)
+
+
+def _spdiags(diagonals, offsets, shape, layout=None):
+    """_spdiags(Tensor diagonals, Tensor offsets, int[] shape, Layout? layout=None) -> Tensor"""
+    if state.interceptors and intercepts(_spdiags, diagonals, offsets):
+        return call(_spdiags, diagonals, offsets, shape, layout)
+    if not isinstance(diagonals, Tensor):
+        return raise_bad_argument(_spdiags, diagonals, offsets, shape, layout)
+    if not isinstance(offsets, Tensor):
+        return raise_bad_argument(_spdiags, diagonals, offsets, shape, layout)
+    if type(shape) is not tuple or shape and type(shape[0]) is not int:
+        shape = ints_of(shape, "_spdiags", "shape", 3)
+    try:
+        return composite.spdiags(diagonals, offsets, shape, layout)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _spdiags, (_spdiags,), (diagonals, offsets, shape, layout), {}) from None
+
+
+def hspmm(mat1, mat2):
+    """hspmm(Tensor mat1, Tensor mat2) -> Tensor"""
+    if state.interceptors and intercepts(hspmm, mat1, mat2):
+        return call(hspmm, mat1, mat2)
+    if not isinstance(mat1, Tensor):
+        return raise_bad_argument(hspmm, mat1, mat2)
+    if not isinstance(mat2, Tensor):
+        return raise_bad_argument(hspmm, mat1, mat2)
+    return composite.hspmm(mat1, mat2)
+
+
+def smm(input, mat2):
+    """smm(Tensor self, Tensor mat2) -> Tensor"""
+    if state.interceptors and intercepts(smm, input, mat2):
+        return call(smm, input, mat2)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(smm, input, mat2)
+    if not isinstance(mat2, Tensor):
+        return raise_bad_argument(smm, input, mat2)
+    return composite.smm(input, mat2)
+
+
+def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
+    """sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    if state.interceptors and intercepts(sspaddmm, input, mat1, mat2):
+        return call(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
+    if not isinstance(mat1, Tensor):
+        return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
+    if not isinstance(mat2, Tensor):
+        return raise_bad_argument(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
+    if type(beta) is not int and type(beta) is not float:
+        beta = scalar_of(beta, "sspaddmm", "beta")
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "sspaddmm", "alpha")
+    return composite.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)

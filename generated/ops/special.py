@@ -974,7 +974,10 @@ def special_log_ndtr(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._kind or kind_of(input)
-    return wrap(_special_log_ndtr_kernels[kind or type(input_array)](input_array), node, kind)
+    result = wrap(_special_log_ndtr_kernels[kind or type(input_array)](input_array), node, kind)
+    if node is not None:
+        node.kept += (save_output(node, result),)
+    return result
 
 
 def special_log_ndtr_out(input, *, out):

@@ -6,7 +6,7 @@ from mindtorch import state
 from mindtorch._generated.nodes import view as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array, set_history, unless_complex
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.composite import view as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
@@ -18,7 +18,7 @@ from mindtorch.dispatch.arguments import (
     raise_bad_argument,
     raise_no_overload,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.geometry import strides_of
@@ -954,6 +954,21 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
         split_size = int_of(split_size, "unsafe_split", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unsafe_split", "dim", 3)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UnsafeSplitBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+        node.split_size = split_size
+        node.dim = dim
+    if node is not None:
+        return recorded(node, composite.unsafe_split, input, split_size, dim)
     return composite.unsafe_split(input, split_size, dim)
 
 
@@ -969,6 +984,21 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         split_sizes = ints_of(split_sizes, "unsafe_split_with_sizes", "split_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unsafe_split_with_sizes", "dim", 3)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UnsafeSplitWithSizesBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+        node.split_sizes = split_sizes
+        node.dim = dim
+    if node is not None:
+        return recorded(node, composite.unsafe_split_with_sizes, input, split_sizes, dim)
     try:
         return composite.unsafe_split_with_sizes(input, split_sizes, dim)
     except (AttributeError, TypeError) as error:
@@ -1653,6 +1683,18 @@ def alias_copy(input, *, out=None):
         return alias_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(alias_copy, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AliasBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    if node is not None:
+        return recorded(node, composite.alias_copy, input)
     return composite.alias_copy(input)
 
 
@@ -1676,6 +1718,18 @@ def detach_copy(input, *, out=None):
         return detach_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(detach_copy, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.DetachCopyBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    if node is not None:
+        return recorded(node, composite.detach_copy, input)
     return composite.detach_copy(input)
 
 
@@ -1687,7 +1741,7 @@ def detach_copy_out(input, *, out):
         return raise_bad_argument(detach_copy_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(detach_copy_out, input, out=out)
-    refuse_grad("detach_copy", input, out)
+    refuse_grad("aten::detach_copy", input, out)
     return composite.detach_copy_out(input, out=out)
 
 
@@ -1703,6 +1757,19 @@ def view_copy_default(input, size, *more_size, out=None):
         size = (size,) + more_size
     elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "view_copy", "size", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ViewBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+    if node is not None:
+        return recorded(node, composite.view_copy, input, size)
     return composite.view_copy(input, size)
 
 
@@ -1781,6 +1848,20 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.TransposeBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.dim0 = dim0
+        node.dim1 = dim1
+    if node is not None:
+        return recorded(node, composite.transpose_copy, input, dim0, dim1)
     return composite.transpose_copy(input, dim0, dim1)
 
 
@@ -1808,6 +1889,18 @@ def t_copy(input, *, out=None):
         return t_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(t_copy, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.TBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    if node is not None:
+        return recorded(node, composite.t_copy, input)
     return composite.t_copy(input)
 
 
@@ -1835,6 +1928,19 @@ def permute_copy(input, dims, *more_dims, out=None):
         dims = (dims,) + more_dims
     elif type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of((dims,) + more_dims if more_dims else dims, "permute_copy", "dims", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.PermuteBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.dims = dims
+    if node is not None:
+        return recorded(node, composite.permute_copy, input, dims)
     try:
         return composite.permute_copy(input, dims)
     except (AttributeError, TypeError) as error:
@@ -1871,6 +1977,18 @@ def expand_copy(input, size, *more_size, implicit=False, out=None):
         size = ints_of((size,) + more_size if more_size else size, "expand_copy", "size", 2)
     if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand_copy", "implicit")
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ExpandBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    if node is not None:
+        return recorded(node, composite.expand_copy, input, size, implicit=implicit)
     try:
         return composite.expand_copy(input, size, implicit=implicit)
     except (AttributeError, TypeError) as error:
@@ -1903,6 +2021,19 @@ def squeeze_copy_default(input, *, out=None):
         return squeeze_copy_default_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(squeeze_copy_default, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SqueezeBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+    if node is not None:
+        return recorded(node, composite.squeeze_copy, input)
     return composite.squeeze_copy(input)
 
 
@@ -1928,6 +2059,19 @@ def squeeze_copy_dim(input, dim, *, out=None):
         return raise_bad_argument(squeeze_copy_dim, input, dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "squeeze_copy", "dim", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SqueezeBackward1_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+    if node is not None:
+        return recorded(node, composite.squeeze_copy, input, dim)
     return composite.squeeze_copy(input, dim)
 
 
@@ -1957,6 +2101,19 @@ def squeeze_copy_dims(input, dim, *more_dim, out=None):
         dim = (dim,) + more_dim
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_copy", "dim", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SqueezeBackward2_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+    if node is not None:
+        return recorded(node, composite.squeeze_copy, input, dim)
     return composite.squeeze_copy(input, dim)
 
 
@@ -2013,6 +2170,19 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         return raise_bad_argument(unsqueeze_copy, input, dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "unsqueeze_copy", "dim", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UnsqueezeBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.dim = dim
+    if node is not None:
+        return recorded(node, composite.unsqueeze_copy, input, dim)
     return composite.unsqueeze_copy(input, dim)
 
 
@@ -2042,6 +2212,21 @@ def select_copy(input, dim, index, *, out=None):
         dim = int_of(dim, "select_copy", "dim", 2)
     if type(index) is not int:
         index = int_of(index, "select_copy", "index", 3)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SelectBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = unless_complex("select_copy", (input,), (edge,))
+        node.self_shape = input.shape
+        node.dim = dim
+        node.index = index
+    if node is not None:
+        return recorded(node, composite.select_copy, input, dim, index)
     return composite.select_copy(input, dim, index)
 
 
@@ -2079,6 +2264,23 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         end = int_of(end, "slice_copy", "end", 4)
     if type(step) is not int:
         step = int_of(step, "slice_copy", "step", 5)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SliceBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = unless_complex("slice_copy", (input,), (edge,))
+        node.self_shape = input.shape
+        node.dim = dim
+        node.start = start
+        node.end = end
+        node.step = step
+    if node is not None:
+        return recorded(node, composite.slice_copy, input, dim, start, end, step)
     return composite.slice_copy(input, dim, start, end, step)
 
 
@@ -2116,6 +2318,22 @@ def narrow_copy(input, dim, start, length, *, out=None):
         start = int_of(start, "narrow_copy", "start", 3)
     if type(length) is not int:
         length = int_of(length, "narrow_copy", "length", 4)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.NarrowCopyBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+        node.dim = dim
+        node.start = start
+        node.length = length
+    if node is not None:
+        return recorded(node, composite.narrow_copy, input, dim, start, length)
     return composite.narrow_copy(input, dim, start, length)
 
 
@@ -2149,6 +2367,21 @@ def split_copy(input, split_size, dim=0, *, axis=None):
         split_size = int_of(split_size, "split_copy", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "split_copy", "dim", 3)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SplitBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+        node.split_size = split_size
+        node.dim = dim
+    if node is not None:
+        return recorded(node, composite.split_copy, input, split_size, dim)
     return composite.split_copy(input, split_size, dim)
 
 
@@ -2164,6 +2397,21 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
         split_sizes = ints_of(split_sizes, "split_with_sizes_copy", "split_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "split_with_sizes_copy", "dim", 3)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SplitWithSizesBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+        node.split_sizes = split_sizes
+        node.dim = dim
+    if node is not None:
+        return recorded(node, composite.split_with_sizes_copy, input, split_sizes, dim)
     try:
         return composite.split_with_sizes_copy(input, split_sizes, dim)
     except (AttributeError, TypeError) as error:
@@ -2180,6 +2428,20 @@ def unbind_copy(input, dim=0, *, axis=None):
         return raise_bad_argument(unbind_copy, input, dim)
     if type(dim) is not int:
         dim = int_of(dim, "unbind_copy", "dim", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UnbindBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+        node.dim = dim
+    if node is not None:
+        return recorded(node, composite.unbind_copy, input, dim)
     return composite.unbind_copy(input, dim)
 
 
@@ -2197,6 +2459,22 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
     if type(dim2) is not int:
         dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.DiagonalBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+        node.offset = offset
+        node.dim1 = dim1
+        node.dim2 = dim2
+    if node is not None:
+        return recorded(node, composite.diagonal_copy, input, offset, dim1, dim2)
     return composite.diagonal_copy(input, offset, dim1, dim2)
 
 
@@ -2232,6 +2510,22 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         size = int_of(size, "unfold_copy", "size", 3)
     if type(step) is not int:
         step = int_of(step, "unfold_copy", "step", 4)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.UnfoldBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+        node.dimension = dimension
+        node.size = size
+        node.step = step
+    if node is not None:
+        return recorded(node, composite.unfold_copy, input, dimension, size, step)
     return composite.unfold_copy(input, dimension, size, step)
 
 
@@ -2267,6 +2561,24 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         stride = ints_of(stride, "as_strided_copy", "stride", 3)
     if storage_offset is not None and type(storage_offset) is not int:
         storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AsStridedBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.self_shape = input.shape
+        node.self_stride = input.stride()
+        node.self_storage_offset = input.storage_offset()
+        node.size = size
+        node.stride = stride
+        node.storage_offset = storage_offset
+    if node is not None:
+        return recorded(node, composite.as_strided_copy, input, size, stride, storage_offset)
     try:
         return composite.as_strided_copy(input, size, stride, storage_offset)
     except (AttributeError, TypeError) as error:
@@ -2299,6 +2611,18 @@ def view_as_real_copy(input, *, out=None):
         return view_as_real_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(view_as_real_copy, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ViewAsRealBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    if node is not None:
+        return recorded(node, composite.view_as_real_copy, input)
     return composite.view_as_real_copy(input)
 
 
@@ -2322,6 +2646,18 @@ def view_as_complex_copy(input, *, out=None):
         return view_as_complex_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(view_as_complex_copy, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.ViewAsComplexBackward0_copy()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    if node is not None:
+        return recorded(node, composite.view_as_complex_copy, input)
     return composite.view_as_complex_copy(input)
 
 

@@ -7,7 +7,7 @@ from mindtorch._generated.ops import factory as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.autograd.copied_out import CopiedOut
 from mindtorch.backends.cpu import factory as cpu_kernels
-from mindtorch.backends.meta import rules
+from mindtorch.backends.meta import factory as meta_kernels, rules
 
 OPS = (
     (SCHEMAS["empty.memory_format"], functions.empty, {"tags": ("core",)}),
@@ -181,10 +181,10 @@ KERNELS = {
         "linspace": rules.linspace(None),
         "eye": rules.eye(None),
         "eye.m": rules.eye(None),
-        "empty_like": rules.like(None),
-        "zeros_like": rules.like(None),
-        "ones_like": rules.like(None),
-        "full_like": rules.like(None),
+        "empty_like": meta_kernels.empty_like,
+        "zeros_like": meta_kernels.zeros_like,
+        "ones_like": meta_kernels.ones_like,
+        "full_like": meta_kernels.full_like,
         "clone": rules.like(None),
         "copy_": rules.copy("first"),
         "_to_copy": rules.like(None),

@@ -7,6 +7,7 @@ from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.autograd.copied_out import CopiedOut
 from mindtorch.backends.cpu import sparse as cpu_kernels
 from mindtorch.backends.sparsecpu import sparse as sparsecpu_kernels
+from mindtorch.backends.sparsecsrcpu import sparse as sparsecsrcpu_kernels
 
 OPS = (
     (
@@ -45,8 +46,43 @@ OPS = (
     (SCHEMAS["_sparse_mm"], functions._sparse_mm, {"composite": True}),
     (SCHEMAS["_sparse_addmm"], functions._sparse_addmm, {"composite": True}),
     (SCHEMAS["_sparse_addmm.out"], CopiedOut(functions._sparse_addmm), {"boxed": True}),
-    (SCHEMAS["sparse_mask"], functions.sparse_mask, {}),
+    (SCHEMAS["sparse_mask"], functions.sparse_mask, {"differentiable": True}),
     (SCHEMAS["sparse_mask.out"], CopiedOut(functions.sparse_mask), {"boxed": True}),
+    (
+        SCHEMAS["sparse_compressed_tensor.comp_plain_value_size"],
+        functions.sparse_compressed_tensor_comp_plain_value_size,
+        {"differentiable": True},
+    ),
+    (
+        SCHEMAS["sparse_compressed_tensor.comp_plain_value"],
+        functions.sparse_compressed_tensor_comp_plain_value,
+        {"composite": True},
+    ),
+    (SCHEMAS["_to_sparse_csr"], functions._to_sparse_csr, {"differentiable": True}),
+    (SCHEMAS["_to_sparse_csr.out"], CopiedOut(functions._to_sparse_csr), {"boxed": True}),
+    (SCHEMAS["to_sparse_csr"], functions.to_sparse_csr, {"composite": True}),
+    (SCHEMAS["_to_sparse_csc"], functions._to_sparse_csc, {"differentiable": True}),
+    (SCHEMAS["_to_sparse_csc.out"], CopiedOut(functions._to_sparse_csc), {"boxed": True}),
+    (SCHEMAS["to_sparse_csc"], functions.to_sparse_csc, {"composite": True}),
+    (SCHEMAS["_to_sparse_bsr"], functions._to_sparse_bsr, {"differentiable": True}),
+    (SCHEMAS["_to_sparse_bsr.out"], CopiedOut(functions._to_sparse_bsr), {"boxed": True}),
+    (SCHEMAS["to_sparse_bsr"], functions.to_sparse_bsr, {"composite": True}),
+    (SCHEMAS["_to_sparse_bsc"], functions._to_sparse_bsc, {"differentiable": True}),
+    (SCHEMAS["_to_sparse_bsc.out"], CopiedOut(functions._to_sparse_bsc), {"boxed": True}),
+    (SCHEMAS["to_sparse_bsc"], functions.to_sparse_bsc, {"composite": True}),
+    (SCHEMAS["crow_indices"], functions.crow_indices, {"composite": True}),
+    (SCHEMAS["col_indices"], functions.col_indices, {"composite": True}),
+    (SCHEMAS["ccol_indices"], functions.ccol_indices, {"composite": True}),
+    (SCHEMAS["row_indices"], functions.row_indices, {"composite": True}),
+    (SCHEMAS["sparse_sampled_addmm"], functions.sparse_sampled_addmm, {"differentiable": True}),
+    (SCHEMAS["sparse_sampled_addmm.out"], functions.sparse_sampled_addmm_out, {}),
+    (SCHEMAS["_sparse_softmax.int"], functions._sparse_softmax, {"composite": True}),
+    (SCHEMAS["_sparse_log_softmax.int"], functions._sparse_log_softmax, {"composite": True}),
+    (SCHEMAS["_spdiags"], functions._spdiags, {"composite": True}),
+    (SCHEMAS["_spdiags.out"], CopiedOut(functions._spdiags), {"boxed": True}),
+    (SCHEMAS["hspmm"], functions.hspmm, {"composite": True}),
+    (SCHEMAS["smm"], functions.smm, {"composite": True}),
+    (SCHEMAS["sspaddmm"], functions.sspaddmm, {"composite": True}),
 )
 
 KERNELS = {
@@ -58,8 +94,14 @@ KERNELS = {
         "sparse_dim": cpu_kernels.sparse_dim,
         "dense_dim": cpu_kernels.dense_dim,
         "sparse_mask": cpu_kernels.sparse_mask,
+        "sparse_compressed_tensor.comp_plain_value_size": cpu_kernels.sparse_compressed,
+        "_to_sparse_csr": cpu_kernels.to_csr,
+        "_to_sparse_csc": cpu_kernels.to_csc,
+        "_to_sparse_bsr": cpu_kernels.to_bsr,
+        "_to_sparse_bsc": cpu_kernels.to_bsc,
     },
     "SparseCPU": {
+        "_to_sparse": sparsecpu_kernels.to_sparse,
         "_to_dense": sparsecpu_kernels.to_dense,
         "_coalesce": sparsecpu_kernels.coalesce,
         "_indices": sparsecpu_kernels.indices,
@@ -69,5 +111,25 @@ KERNELS = {
         "sparse_dim": sparsecpu_kernels.sparse_dim,
         "dense_dim": sparsecpu_kernels.dense_dim,
         "sparse_mask": sparsecpu_kernels.sparse_mask,
+        "_to_sparse_csr": sparsecpu_kernels.to_csr,
+        "_to_sparse_csc": sparsecpu_kernels.to_csc,
+        "_to_sparse_bsr": sparsecpu_kernels.to_bsr,
+        "_to_sparse_bsc": sparsecpu_kernels.to_bsc,
+    },
+    "SparseCsrCPU": {
+        "_to_sparse.sparse_dim": sparsecsrcpu_kernels.to_sparse_dim,
+        "_to_sparse": sparsecsrcpu_kernels.to_sparse,
+        "_to_dense": sparsecsrcpu_kernels.to_dense,
+        "_values": sparsecsrcpu_kernels.values,
+        "_nnz": sparsecsrcpu_kernels.nnz,
+        "is_coalesced": sparsecsrcpu_kernels.is_coalesced,
+        "sparse_dim": sparsecsrcpu_kernels.sparse_dim,
+        "dense_dim": sparsecsrcpu_kernels.dense_dim,
+        "sparse_mask": sparsecsrcpu_kernels.sparse_mask,
+        "_to_sparse_csr": sparsecsrcpu_kernels.to_csr,
+        "_to_sparse_csc": sparsecsrcpu_kernels.to_csc,
+        "_to_sparse_bsr": sparsecsrcpu_kernels.to_bsr,
+        "_to_sparse_bsc": sparsecsrcpu_kernels.to_bsc,
+        "sparse_sampled_addmm": sparsecsrcpu_kernels.sampled_addmm,
     },
 }

@@ -18,6 +18,7 @@ from mindtorch import geometry, state
 from mindtorch.autograd.hooks import run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.dispatch import torch_dispatch
+from mindtorch.layout import strided
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, alias_of, autograd_meta, edge_to, set_output, wrap
 from mindtorch.warning import warn_once
@@ -114,7 +115,7 @@ def first_gradient(variable: Tensor, gradients: list) -> Tensor:
         steal = False
     if steal:
         return grad if grad._meta is None and grad._edge is None else _detached(grad)
-    if grad.is_sparse:
+    if grad.layout is not strided:
         return grad if _thread.grad_enabled else alias_of(grad.clone())
     return clone_obey_contract(grad, variable)
 
@@ -168,7 +169,7 @@ def obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
 
 def _warn_of_layout(grad: Tensor, variable: Tensor) -> None:
     """Say, once, that gradients are added to one that does not obey the contract: one that the user put there."""
-    if _thread.grad_enabled or not _thread.grad_layout_enforced or grad.is_sparse:
+    if _thread.grad_enabled or not _thread.grad_layout_enforced or grad.layout is not strided:
         return
     if obeys_layout_contract(grad, variable):
         return

@@ -12,6 +12,11 @@ _ENABLED = (
 )
 
 
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Switch anomaly mode on or off, without a word about it."""
+    state.set_anomaly(enabled, check_nan)
+
+
 class detect_anomaly:
     """Context manager that switches anomaly mode on: forward calls remember where they were made, and a gradient that
     contains nan (unless `check_nan` is off) or fails reports the place."""

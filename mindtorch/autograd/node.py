@@ -32,9 +32,10 @@ class Node(NodeBase):
             setattr(cls, f"_saved_{_shown_name(name)}", property(attrgetter(name)))
 
     def name(self) -> str:
-        """Nodes that torch derives from its table end in a number; others are known by their full C++ name."""
+        """Nodes that torch derives from its table end in a number, or so does the view that they copy; others are known
+        by their full C++ name."""
         own = type(self).__name__
-        return own if own[-1].isdigit() else f"torch::autograd::{own}"
+        return own if own.removesuffix("_copy")[-1].isdigit() else f"torch::autograd::{own}"
 
     def unpack(self) -> tuple:
         """The saved tensors, as the formulas get them; a list for a list of tensors."""

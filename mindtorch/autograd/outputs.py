@@ -20,9 +20,13 @@ def refuse_grad(op: str, *tensors: Any) -> None:
         raise errors.out_requires_grad(op)
 
 
-def recorded(node: Any, function: Callable, *args: Any, **kwargs: Any) -> Tensor:
-    """What a composite function gives, as the output of a node: it stands for all that the function is made of."""
-    return wrap(_unrecorded(function, args, kwargs)._array, node)
+def recorded(node: Any, function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """What a composite function gives, a tensor or a list, as outputs of a node: it stands for all that the function is
+    made of."""
+    result = _unrecorded(function, args, kwargs)
+    if isinstance(result, Tensor):
+        return wrap(result._array, node)
+    return tuple([wrap_output(each._array, node, place) for place, each in enumerate(result)])
 
 
 def recorded_outputs(

@@ -40,12 +40,12 @@ def save(tensor: Any) -> Any:
             return tensor._array
         meta = tensor._meta
         if meta is not None and meta.inference:
-            raise _inference_saved()
+            _refuse_inference()
         version = 0
     else:
         version = counter[0]
         if tensor._meta is not None and tensor._meta.inference:
-            raise _inference_saved()
+            _refuse_inference()
     return tensor if not version and type(tensor) is Tensor else (tensor, version)
 
 
@@ -239,7 +239,7 @@ def _packed(tensor: Any, edge: Any) -> Any:
     if type(tensor) is WrappedNumber:
         return tensor._array
     if tensor.is_inference():
-        raise _inference_saved()
+        _refuse_inference()
     if _thread.outcome is not None:
         tensor = torch_dispatch.object_of(tensor)
     saved = SavedTensor(None)
@@ -294,9 +294,11 @@ def _freed() -> RuntimeError:
     )
 
 
-def _inference_saved() -> RuntimeError:
-    return RuntimeError(
-        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-        "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
-        "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-    )
+def _refuse_inference() -> None:
+    """Keep no tensor of inference mode, which has no version; a transform, whose graph nobody else sees, may do so."""
+    if not _thread.transforms:
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
+            "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )

@@ -6,6 +6,7 @@ from the first element of the input to the first of the view, and raise torch's 
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
 from mindtorch.geometry import contiguous_strides, wrap_dim, wrap_dims
@@ -47,6 +48,13 @@ def view_strides(shape: Ints, strides: Ints, size: Ints, unit: int = 1) -> tuple
 
     Memory falls into chunks, runs of dimensions that could be one; each new dimension must lie inside a chunk.
     """
+    return _view_strides(tuple(shape), tuple(strides), tuple(size), unit)
+
+
+@lru_cache(maxsize=4096)
+def _view_strides(
+    shape: tuple[int, ...], strides: tuple[int, ...], size: tuple[int, ...], unit: int
+) -> tuple[int, ...] | None:
     if 0 in shape:
         return tuple(strides) if tuple(shape) == tuple(size) else contiguous_strides(size, unit)
     if not shape:

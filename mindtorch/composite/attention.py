@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from mindtorch import geometry
 from mindtorch.autograd.formulas.attention import later_keys, repeat_heads, scale_of
 from mindtorch.backends.attention_choice import SDPBackend, is_allowed
 from mindtorch.backends.cpu.checks import c_name
@@ -34,13 +35,14 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_cau
 
 def _has_kernel(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, enable_gqa: bool) -> bool:
     """Whether torch computes it as one op, which has other strides and another node."""
-    if not query.ndim == key.ndim == value.ndim == 4 or not query.is_floating_point() or query.device.type == "npu":
+    arrays = query._array, key._array, value._array
+    if not all([array.ndim == 4 for array in arrays]) or not query.is_floating_point() or query.device.type == "npu":
         return False
     if mask is not None and (mask.ndim not in (2, 4) or mask.requires_grad):
         return False
-    if not _shapes_match(query._array.shape, key._array.shape, value._array.shape, enable_gqa):
+    if not _shapes_match(*[array.shape for array in arrays], enable_gqa):
         return False
-    rows_are_whole = all(tensor.stride(-1) == 1 for tensor in (query, key, value))
+    rows_are_whole = all([geometry.strides_of(array)[-1] == 1 for array in arrays])
     return rows_are_whole and is_allowed(SDPBackend.FLASH_ATTENTION)
 
 
@@ -85,13 +87,13 @@ def _masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def _check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool) -> None:
-    if not query.dtype is key.dtype is value.dtype:
+    if not query._array.dtype == key._array.dtype == value._array.dtype:
         names = [c_name(tensor._array) for tensor in (query, key, value)]
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, "
             f"but got query.dtype: {names[0]} key.dtype: {names[1]} and value.dtype: {names[2]} instead."
         )
-    if min(query.ndim, key.ndim, value.ndim) < 2:
+    if query._array.ndim < 2 or key._array.ndim < 2 or value._array.ndim < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, "
             f"but got query.dim: {query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mindtorch import geometry
 from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
 from mindtorch.autograd.formulas.reduction import pick_backward
@@ -62,7 +64,7 @@ def diag(input, diagonal):
     if input.ndim == 1:
         return ops.diag_embed(input, diagonal)
     if input.ndim == 2:
-        return input.diagonal(diagonal).clone()
+        return ops.diagonal_copy(input, diagonal)
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
 
 
@@ -103,9 +105,10 @@ def one_hot(input, num_classes):
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return input.new_empty((*shape, num_classes))
-    if input.min().item() < 0:
+    classes = input._array if type(input._array) is np.ndarray else input
+    if classes.min().item() < 0:
         raise RuntimeError("Class values must be non-negative.")
-    largest = input.max().item()
+    largest = classes.max().item()
     if num_classes == -1:
         num_classes = largest + 1
     elif largest >= num_classes:
@@ -225,9 +228,9 @@ def rot90(input, k, dims):
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}")
     turns = {
         0: lambda: input.clone(memory_format=contiguous_format),
-        1: lambda: input.transpose(first, second).flip((first,)),
+        1: lambda: input.flip((second,)).transpose_(first, second),
         2: lambda: input.flip((first, second)),
-        3: lambda: input.transpose(first, second).flip((second,)),
+        3: lambda: input.flip((first,)).transpose_(first, second),
     }
     return turns[k % 4]()
 
@@ -266,12 +269,20 @@ def take(input, index):
     if index.numel() and not size:
         raise IndexError("take(): tried to take from an empty tensor")
     numbers = index.reshape((-1,))
+    if _are_from_front(numbers, size):
+        return ops._unsafe_view(input.reshape((-1,)).index_select(0, numbers), index._array.shape)
     every = without_levels(numbers).reshape((-1,))
     outside = every[(every < -size) | (every >= size)]
     if outside.numel():
         raise IndexError(f"out of range: tried to access index {outside[0].item()} on a tensor of {size} elements.")
     wrapped = ops.where(numbers < 0, numbers + size, numbers)
     return ops._unsafe_view(input.reshape((-1,)).index_select(0, wrapped), index._array.shape)
+
+
+def _are_from_front(numbers: Tensor, size: int) -> bool:
+    """Whether plain numbers of elements are all in range, and none counts from the end."""
+    array = numbers._array
+    return type(array) is np.ndarray and array.size > 0 and array.min() >= 0 and bool(array.max() < size)
 
 
 take_out = out_forms.of_same_dtype(

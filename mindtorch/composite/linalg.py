@@ -198,14 +198,15 @@ def _batched(input: Tensor, other: Tensor) -> Tensor:
 
 
 def linear(input, weight, bias):
-    if not input.ndim or not weight.ndim:
-        ranks = f"{input.ndim}D and {weight.ndim}D"
+    ndim = input._array.ndim
+    if not ndim or not weight._array.ndim:
+        ranks = f"{ndim}D and {weight.ndim}D"
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {ranks}")
     if bias is None:
         return matmul(input, weight.t())
-    if input.ndim == 2 and weight.ndim == 2:
+    if ndim == 2 == weight._array.ndim:
         return ops.addmm(bias, input, weight.t())
-    if input.ndim and input.is_contiguous():
+    if input.is_contiguous():
         *leading, inner = input._array.shape
         flat = ops.addmm(bias, input.reshape((prod(leading), inner)), weight.t())
         return flat.view((*leading, flat._array.shape[1]))
@@ -356,7 +357,7 @@ def kron(input, other):
     left = (1,) * (rank - input.ndim) + tuple(input.shape)
     right = (1,) * (rank - other.ndim) + tuple(other.shape)
     spread = [size for own in left for size in (own, 1)], [size for own in right for size in (1, own)]
-    product = input.reshape(tuple(spread[0])) * other.reshape(tuple(spread[1]))
+    product = ops._unsafe_view(input, tuple(spread[0])) * ops._unsafe_view(other, tuple(spread[1]))
     return ops._unsafe_view(product, tuple([a * b for a, b in zip(left, right, strict=True)]))
 
 

@@ -11,6 +11,7 @@ from mindtorch.composite.pair_losses import hinge_embedding_loss as hinge_embedd
 from mindtorch.composite.pair_losses import poisson_nll_loss as poisson_nll_loss
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype
+from mindtorch.iterator import check_same_dtype
 from mindtorch.promotion import can_cast, result_type
 from mindtorch.tensor import Tensor
 
@@ -37,6 +38,7 @@ def huber_loss_out(input, target, reduction, delta, out):
 
 
 def huber_loss_backward(grad_output, input, target, reduction, delta):
+    check_same_dtype(target._array.dtype, input._array.dtype)
     return ops.smooth_l1_loss_backward(grad_output, input, target, reduction, delta) * delta
 
 

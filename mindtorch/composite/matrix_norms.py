@@ -11,7 +11,8 @@ from mindtorch.autograd.outputs import write_castable
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import finfo
+from mindtorch.dtype import finfo, float64
+from mindtorch.promotion import real_number
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn_once
 
@@ -23,6 +24,8 @@ Dims = int | Sequence[int] | None
 def linalg_matrix_norm(
     input: Tensor, ord: float, dim: Sequence[int] = (-2, -1), keepdim: bool = False, dtype: Dtype | None = None
 ) -> Tensor:
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.matrix_norm: Expected a non-complex scalar as the order of norm.")
     first, second = _checked_dims(input, dim)
     if abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
@@ -113,6 +116,7 @@ linalg_norm_named_out = out_forms.of_same_dtype(linalg_norm_named, _NORM.format(
 
 
 def linalg_cond(input: Tensor, p: float | None = None) -> Tensor:
+    p = real_number(p)
     _check_cond(input, p is None or abs(p) in (1, 2, math.inf), p)
     if p is None or abs(p) == 2:
         values = ops.linalg_svdvals(input)
@@ -230,13 +234,20 @@ def linalg_pinv_float(
     input: Tensor, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
 ) -> Tensor:
     _check_precision(input, rtol)
-    return linalg_pinv(input, atol, rtol, hermitian)
+    absolute = None if atol is None or atol <= 0 else _number_tensor(atol, input)
+    relative = None if rtol is None else _number_tensor(rtol, input)
+    return ops.linalg_pinv_atol_rtol_tensor(input, atol=absolute, rtol=relative, hermitian=hermitian)
+
+
+def _number_tensor(number: float, like: Tensor) -> Tensor:
+    return ops.full((), number, dtype=float64, device=like.device)
 
 
 def linalg_pinv_rcond(input: Tensor, rcond: Any, hermitian: bool = False) -> Tensor:
-    return linalg_pinv(
-        input, 0.0, rcond.unsqueeze(-1) if isinstance(rcond, Tensor) and rcond.ndim else rcond, hermitian
-    )
+    if not isinstance(rcond, Tensor):
+        rcond = _number_tensor(rcond, input)
+    relative = rcond.unsqueeze(-1) if rcond.ndim else rcond
+    return ops.linalg_pinv_atol_rtol_tensor(input, rtol=relative, hermitian=hermitian)
 
 
 linalg_pinv_float_out = out_forms.of_castable("linalg.pinv", linalg_pinv_float)

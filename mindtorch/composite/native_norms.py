@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from mindtorch import state
+from mindtorch.backends import image_layout
+from mindtorch.backends.cpu.normalization import normalize_rows, row_gradients
+from mindtorch.backends.cpu.strided import laid_out
 from mindtorch.composite.normalization import check_groups, expect_float
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
 from mindtorch.geometry import suggested_format
 from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor
+from mindtorch.quiet import quiet
+from mindtorch.tensor import Tensor, wrap
 
 # -------------------- groups --------------------
 
@@ -20,7 +29,9 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     if not input.numel():
         return input.clone(), input.new_zeros((N, group)), input.new_zeros((N, group))
     wide = [each.to(float32) if _is_short(each) else each for each in (input, weight, bias)]  # rounded once, at the end
-    result, mean, rstd = _normalized_groups(*wide, group, eps)
+    is_plain = not state.interceptors and type(input._array) is np.ndarray
+    normalize = _normalized_arrays if is_plain else _normalized_groups
+    result, mean, rstd = normalize(*wide, group, eps)
     return result.to(input.dtype), mean.to(input.dtype), rstd.to(input.dtype)
 
 
@@ -51,8 +62,35 @@ def _normalized_groups(
     return result, mean.squeeze(2), rstd.squeeze(2)
 
 
+def _normalized_arrays(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The same while nobody watches the ops that it is made of."""
+    array, shape = input._array, _by_channel(input)
+    factors = [None if each is None else each._array.reshape(shape) for each in (weight, bias)]
+    result, mean, rstd = quiet(_scaled_groups, array.reshape(len(array) * group, -1), array.shape, *factors, eps)
+    statistics = len(array), group
+    result = laid_out(result, image_layout.following(array, array.shape))
+    return wrap(result), *[wrap(each.reshape(-1).reshape(statistics)) for each in (mean, rstd)]
+
+
+def _scaled_groups(
+    rows: np.ndarray, shape: tuple[int, ...], weight: np.ndarray | None, bias: np.ndarray | None, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    normal, mean, rstd = normalize_rows(rows, None, None, eps)
+    result = normal.reshape(shape)
+    if weight is not None:
+        result *= weight
+    if bias is not None:
+        result += bias
+    return result, mean, rstd
+
+
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
     """The gradients of the input, the weight and the bias, as far as they are wanted."""
+    is_plain = not state.interceptors and type(input._array) is np.ndarray
+    if is_plain and not state.thread.grad_enabled and not _is_short(input) and input.numel():
+        return _array_gradients(grad_out, input, mean, rstd, weight, group, output_mask)
     wants_input, wants_weight, wants_bias = output_mask
     rows = input.reshape(N, group, -1)
     statistics = mean.unsqueeze(2), rstd.unsqueeze(2)
@@ -70,9 +108,48 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
     return input_grad, weight_grad, grad_out.sum(by_channel) if wants_bias else None
 
 
+def _array_gradients(
+    grad_out: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    group: int,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor | None, ...]:
+    """The same while nobody watches the ops that it is made of."""
+    arrays = [each._array for each in (grad_out, input, mean, rstd)]
+    factor = None if weight is None else weight._array.reshape(_by_channel(input))
+    grads = quiet(_group_gradients, *arrays, factor, group, output_mask)
+    return tuple([None if grad is None else wrap(grad) for grad in grads])
+
+
+def _group_gradients(
+    grad: np.ndarray,
+    x: np.ndarray,
+    mean: np.ndarray,
+    rstd: np.ndarray,
+    weight: np.ndarray | None,
+    group: int,
+    output_mask: Sequence[bool],
+) -> tuple[np.ndarray | None, ...]:
+    rows = x.reshape(len(x) * group, -1)
+    statistics = mean.reshape(-1, 1), rstd.reshape(-1, 1)
+    by_channel = tuple([dim for dim in range(x.ndim) if dim != 1])
+    input_grad = weight_grad = None
+    if output_mask[0]:
+        scaled = (grad if weight is None else grad * weight).reshape(rows.shape)
+        input_grad = row_gradients(scaled, rows, *statistics, None, [True, False, False])[0].reshape(x.shape)
+    if output_mask[1]:
+        normal = (rows - statistics[0]) * statistics[1]
+        weight_grad = (grad * normal.reshape(x.shape)).sum(by_channel)
+    return input_grad, weight_grad, grad.sum(by_channel) if output_mask[2] else None
+
+
 def _by_channel(input: Tensor) -> tuple[int, ...]:
     """The shape in which a number for each channel broadcasts."""
-    return (input.shape[1],) + (1,) * (input.ndim - 2)
+    shape = input._array.shape
+    return (shape[1],) + (1,) * (len(shape) - 2)
 
 
 # -------------------- batches --------------------

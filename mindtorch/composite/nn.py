@@ -17,8 +17,6 @@ from mindtorch.composite.dropout import feature_dropout as feature_dropout
 from mindtorch.composite.dropout import feature_dropout_ as feature_dropout_
 from mindtorch.composite.grids import affine_grid_generator as affine_grid_generator
 from mindtorch.composite.grids import grid_sampler as grid_sampler
-from mindtorch.composite.grids import grid_sampler_2d as grid_sampler_2d
-from mindtorch.composite.grids import grid_sampler_3d as grid_sampler_3d
 from mindtorch.composite.native_norms import native_batch_norm_legit as native_batch_norm_legit
 from mindtorch.composite.native_norms import native_batch_norm_legit_no_stats as native_batch_norm_legit_no_stats
 from mindtorch.composite.native_norms import native_batch_norm_legit_no_training as native_batch_norm_legit_no_training
@@ -42,6 +40,9 @@ from mindtorch.composite.pooling import max_pool1d as max_pool1d
 from mindtorch.composite.pooling import max_pool1d_with_indices as max_pool1d_with_indices
 from mindtorch.composite.pooling import max_pool2d as max_pool2d
 from mindtorch.composite.pooling import max_pool3d as max_pool3d
+from mindtorch.composite.quantizing import fake_quantize_per_channel as fake_quantize_per_channel
+from mindtorch.composite.quantizing import fake_quantize_per_tensor as fake_quantize_per_tensor
+from mindtorch.composite.quantizing import fake_quantize_per_tensor_of_tensors as fake_quantize_per_tensor_of_tensors
 from mindtorch.composite.recurrent import gru as gru
 from mindtorch.composite.recurrent import gru_cell as gru_cell
 from mindtorch.composite.recurrent import gru_data as gru_data

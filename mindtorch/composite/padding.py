@@ -15,15 +15,15 @@ Supported combinations for non-constant padding:
 
 
 def pad(input, pad, mode, value):
-    if mode == "constant":
-        _check_widths(input, pad)
-        return ops.constant_pad_nd(input, pad, 0.0 if value is None else value)
-    if mode not in _EDGES:
+    if mode != "constant" and mode not in _EDGES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    _check_widths(input, pad)
+    if mode == "constant":
+        return ops.constant_pad_nd(input, pad, 0.0 if value is None else value)
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     dims = len(pad) // 2
-    if not (1 <= dims <= 3 and len(pad) % 2 == 0 and input.ndim in (dims + 1, dims + 2)):
+    if not (1 <= dims <= 3 and input.ndim in (dims + 1, dims + 2)):
         raise NotImplementedError(_UNSUPPORTED.format(size=len(pad), ndim=input.ndim))
     return _EDGES[mode](input, pad, dims)
 

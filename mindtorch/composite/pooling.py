@@ -28,7 +28,8 @@ def max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode):
     values = _max_pool_rows(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     if values.requires_grad:
         return values.squeeze(-2)
-    return ops._unsafe_view(values, (*values.shape[:-2], values.shape[-1]))  # without a graph it is no view
+    flat = ops._unsafe_view(values.contiguous(), (values.numel(),))  # whose rows lie one after the other
+    return ops._unsafe_view(flat, (*values.shape[:-2], values.shape[-1]))  # without a graph it is no view
 
 
 def max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode):

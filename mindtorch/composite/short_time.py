@@ -13,10 +13,14 @@ _PLAIN, _BY_ROOT, _BY_COUNT = 0, 1, 2  # what the kernels divide by; see transfo
 _SMALLEST_ENVELOPE = 1e-11
 
 _NO_WINDOW = (
-    "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. Other "
-    "windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral leakage.To suppress "
-    "this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."
+    "A window was not provided. A rectangular window will be applied{consequence}To suppress this warning and use a "
+    "rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."
 )
+_LEAKAGE = (
+    ",which is known to cause spectral leakage. Other windows such as torch.hann_window or torch.hamming_window are "
+    "recommended to reduce spectral leakage."
+)
+_LOSS = ".Please provide the same window used by stft to make the inversion lossless."
 _PAIRS = (
     "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex tensors for "
     "all inputs, and return_complex=False will raise an error.\n"
@@ -85,7 +89,7 @@ def _stft(
     pad_mode: str | None = None,
 ) -> Tensor:
     if window is None:
-        warn_once(_NO_WINDOW)
+        warn_once(_NO_WINDOW.format(consequence=_LEAKAGE))
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     given = [
@@ -181,7 +185,7 @@ def istft(
     return_complex=False,
 ):
     if window is None:
-        warn_once(_NO_WINDOW)
+        warn_once(_NO_WINDOW.format(consequence=_LOSS))
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     given = [

@@ -6,15 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.composite.sparse_math import hspmm as hspmm
+from mindtorch.composite.sparse_math import smm as smm
+from mindtorch.composite.sparse_math import sparse_log_softmax as sparse_log_softmax
+from mindtorch.composite.sparse_math import sparse_softmax as sparse_softmax
+from mindtorch.composite.sparse_math import spdiags as spdiags
+from mindtorch.composite.sparse_math import sspaddmm as sspaddmm
 from mindtorch.dispatch import ops
 from mindtorch.dtype import int64
-from mindtorch.layout import sparse_coo, strided
-from mindtorch.tensor import Tensor
+from mindtorch.layout import layout as Layout
+from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
+from mindtorch.tensor import Tensor, wrap
 
 
 def _require_sparse(input: Tensor, op: str, kind: str = "sparse coordinate tensor layout") -> None:
     if not input.is_sparse:
-        raise RuntimeError(f"{op} expected {kind} but got Strided")
+        raise RuntimeError(f"{op} expected {kind} but got {input.layout.shown}")
 
 
 # -------------------- making sparse tensors --------------------
@@ -89,19 +96,53 @@ def to_sparse_dim(input, sparse_dim) -> Tensor:
 
 
 def to_sparse(input, layout=None, blocksize=None, dense_dim=None) -> Tensor:
-    if layout not in (None, sparse_coo, strided):
-        raise NotImplementedError(f"to_sparse: the layout {layout} is not supported")
-    if input.is_sparse:
-        return input if layout is not strided else input.to_dense()
-    if layout is strided:
+    if layout in (None, sparse_coo) and input.is_sparse:
         return input
+    if layout is strided:
+        return input if input.layout is strided else input.to_dense()
     return ops._to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
 
 
 def to_dense(input, dtype=None, masked_grad=None) -> Tensor:
-    if input.is_sparse:
+    if input.layout is not strided:
         return ops._to_dense(input, dtype, masked_grad)
     return input if dtype is None else input.to(dtype)
+
+
+def compressed_from_parts(
+    compressed_indices, plain_indices, values, dtype=None, layout=None, device=None, pin_memory=False
+) -> Tensor:
+    """The smallest size that holds all indices."""
+    batch = compressed_indices.ndim - 1
+    block = values.shape[batch + 1 : batch + 3] if layout.is_blocked else (1, 1)
+    largest = int(plain_indices._array.max()) + 1 if plain_indices.numel() else 0
+    packed = compressed_indices.shape[-1] - 1
+    rows, columns = (packed, largest) if layout.by_rows else (largest, packed)
+    dense = values.shape[batch + 1 + 2 * layout.is_blocked :]
+    size = [*compressed_indices.shape[:-1], rows * block[0], columns * block[1], *dense]
+    return ops.sparse_compressed_tensor_comp_plain_value_size(
+        compressed_indices, plain_indices, values, size, dtype=dtype, layout=layout
+    )
+
+
+def to_csr(input, dense_dim=None) -> Tensor:
+    return input if input.layout is sparse_csr else ops._to_sparse_csr(input, dense_dim)
+
+
+def to_csc(input, dense_dim=None) -> Tensor:
+    return input if input.layout is sparse_csc else ops._to_sparse_csc(input, dense_dim)
+
+
+def to_bsr(input, blocksize, dense_dim=None) -> Tensor:
+    return input if _has_blocks(input, sparse_bsr, blocksize) else ops._to_sparse_bsr(input, blocksize, dense_dim)
+
+
+def to_bsc(input, blocksize, dense_dim=None) -> Tensor:
+    return input if _has_blocks(input, sparse_bsc, blocksize) else ops._to_sparse_bsc(input, blocksize, dense_dim)
+
+
+def _has_blocks(input: Tensor, layout: Layout, blocksize: Any) -> bool:
+    return input.layout is layout and input._array.blocksize == tuple(blocksize)
 
 
 # -------------------- parts --------------------
@@ -119,9 +160,37 @@ def indices(input) -> Tensor:
 
 
 def values(input) -> Tensor:
-    _require_sparse(input, "values", "sparse tensor layout")
-    _require_coalesced(input, "values")
+    if input.layout is strided:
+        raise RuntimeError("values expected sparse tensor layout but got Strided")
+    if input.is_sparse:
+        _require_coalesced(input, "values")
     return ops._values(input)
+
+
+def crow_indices(input) -> Tensor:
+    _require_compressed(input, "crow_indices", "row", by_rows=True)
+    return wrap(input._array.compressed.view())
+
+
+def col_indices(input) -> Tensor:
+    _require_compressed(input, "col_indices", "row", by_rows=True)
+    return wrap(input._array.plain.view())
+
+
+def ccol_indices(input) -> Tensor:
+    _require_compressed(input, "ccol_indices", "column", by_rows=False)
+    return wrap(input._array.compressed.view())
+
+
+def row_indices(input) -> Tensor:
+    _require_compressed(input, "row_indices", "column", by_rows=False)
+    return wrap(input._array.plain.view())
+
+
+def _require_compressed(input: Tensor, op: str, which: str, by_rows: bool) -> None:
+    layout = input.layout
+    if not layout.is_compressed or layout.by_rows is not by_rows:
+        raise RuntimeError(f"{op} expected sparse {which} compressed tensor layout but got {layout.shown}")
 
 
 def _require_coalesced(input: Tensor, op: str) -> None:
@@ -133,6 +202,8 @@ def _require_coalesced(input: Tensor, op: str) -> None:
 
 
 def sparse_mm(sparse, dense) -> Tensor:
+    if sparse.layout.is_compressed:
+        sparse = sparse.to_sparse()
     if not sparse.is_sparse:
         return ops.mm(sparse, dense)
     if dense.is_sparse:

@@ -63,8 +63,7 @@ _ACCEPTS: dict[str, Callable[[Any], bool]] = {
 
 def accepts_element(argument: Argument, value: Any) -> bool:
     """Whether a value fits an argument that is no list, or an element of one that is."""
-    fits = _ACCEPTS.get(argument.element)
-    return fits is None or fits(value)
+    return _ACCEPTS.get(argument.element, _accept_all)(value)
 
 
 def accepts_nothing(argument: Argument) -> bool:
@@ -74,10 +73,25 @@ def accepts_nothing(argument: Argument) -> bool:
 
 def accepts(argument: Argument, value: Any) -> bool:
     """Whether a value fits an argument of a schema."""
-    if value is None:
-        return accepts_nothing(argument)
+    return test_of(argument)(value)
+
+
+def test_of(argument: Argument) -> Callable[[Any], bool]:
+    """The function that says whether a value fits an argument of a schema."""
+    fits, is_nothing_fine = _ACCEPTS.get(argument.element, _accept_all), accepts_nothing(argument)
     if not argument.is_list:
-        return accepts_element(argument, value)
-    if isinstance(value, (list, tuple)):
-        return all(accepts_element(argument, item) for item in value)
-    return argument.is_sized and accepts_element(argument, value)
+        return lambda value: is_nothing_fine if value is None else fits(value)
+    is_sized = argument.is_sized
+
+    def fits_list(value: Any) -> bool:
+        if value is None:
+            return is_nothing_fine
+        if isinstance(value, (list, tuple)):
+            return all(map(fits, value))
+        return is_sized and fits(value)
+
+    return fits_list
+
+
+def _accept_all(value: Any) -> bool:
+    return True

@@ -2,14 +2,15 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from mindtorch import errors
 from mindtorch.dispatch.argument_errors import element_error, missing_argument, refusal
-from mindtorch.dispatch.argument_types import PYTHON_TYPES, accepts, is_dtype, is_float, is_int, is_number
+from mindtorch.dispatch.argument_types import PYTHON_TYPES, is_dtype, is_float, is_int, is_number, test_of
 from mindtorch.dispatch.given import as_given, passed_to
 from mindtorch.dispatch.methods import frame_of_call, function_in, is_method_call
 from mindtorch.dispatch.registry import OpEntry, overloads_of
@@ -23,6 +24,9 @@ _NOT_IN_PYTHON = frozenset(
     ("add.Scalar", "add_.Scalar", "sub.Scalar", "sub_.Scalar", "mul.Scalar", "mul_.Scalar", "div.Scalar", "div_.Scalar")
     + ("bernoulli.Tensor", "normal", "range")
 )
+
+# What the Python functions of factories and of ops with an out variant take besides the schema's arguments.
+_ADDED = frozenset(("out", "requires_grad"))
 
 # -------------------- conversions --------------------
 #
@@ -114,25 +118,47 @@ def checked_tensor(value: Any, function: str) -> Any:
 # -------------------- choosing among overloads --------------------
 
 
+class _Fitting(NamedTuple):
+    """What decides whether a call fits an overload."""
+
+    positional: int
+    tests: tuple[Callable[[Any], bool], ...]
+    places: dict[str, int]
+    required: tuple[tuple[int, str], ...]
+    added: frozenset[str]
+
+
+@cache
+def _fitting(entry: OpEntry) -> _Fitting:
+    arguments = entry.schema.arguments
+    return _Fitting(
+        sum(not argument.keyword_only for argument in arguments),
+        tuple([test_of(argument) for argument in arguments]),
+        {argument.name: place for place, argument in enumerate(arguments) if argument.name not in _ADDED},
+        tuple([(place, argument.name) for place, argument in enumerate(arguments) if argument.default is None]),
+        _ADDED & (entry.function.__kwdefaults__ or {}).keys(),
+    )
+
+
 def fits_signature(entry: OpEntry, args: tuple, kwargs: dict) -> bool:
     """Whether a call fits an overload."""
-    arguments = entry.schema.arguments
-    if len(args) > sum(not argument.keyword_only for argument in arguments):
+    count, (positional, tests, places, required, added) = len(args), _fitting(entry)
+    if count > positional:
         return False
-    given = {argument.name: value for argument, value in zip(arguments, args)}
-    if given.keys() & kwargs.keys():
-        return False
-    added = kwargs.keys() & {"out", "requires_grad"}
-    if added and not added <= (entry.function.__kwdefaults__ or {}).keys():
-        return False
-    given |= {name: value for name, value in kwargs.items() if name not in added}
-    known = {argument.name: argument for argument in arguments}
-    required = {argument.name for argument in arguments if argument.default is None}
-    return (
-        given.keys() <= known.keys()
-        and required <= given.keys()
-        and all(accepts(known[name], value) for name, value in given.items())
-    )
+    for test, value in zip(tests, args):
+        if not test(value):
+            return False
+    for name, value in kwargs.items():
+        place = places.get(name)
+        if place is None:
+            if name not in added:
+                return False
+        elif place < count or not tests[place](value):
+            return False
+    for place, name in required:
+        if place >= count and name not in kwargs:
+            return False
+    return True
 
 
 # -------------------- errors --------------------

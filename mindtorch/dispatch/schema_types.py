@@ -8,7 +8,7 @@ from mindtorch.device import device
 from mindtorch.dtype import ALL_DTYPES
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import layout as Layout
-from mindtorch.layout import sparse_coo, sparse_csr, strided
+from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
 from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 
 # The types that schemas are made of, and what torch's errors call them.
@@ -25,7 +25,7 @@ _DTYPE_NUMBERS = {
 }  # fmt: skip
 _DTYPES = {repr(each).removeprefix("torch."): each for each in ALL_DTYPES}
 _NUMBERS: dict[Any, int] = {_DTYPES[name]: number for name, number in _DTYPE_NUMBERS.items()} | {
-    strided: 0, sparse_coo: 1, sparse_csr: 2,
+    strided: 0, sparse_coo: 1, sparse_csr: 2, sparse_csc: 4, sparse_bsr: 5, sparse_bsc: 6,
     contiguous_format: 0, preserve_format: 1, channels_last: 2, channels_last_3d: 3,
 }  # fmt: skip
 CONSTANTS = {"ScalarType": Dtype, "Layout": Layout, "MemoryFormat": memory_format}

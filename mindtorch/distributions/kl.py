@@ -10,14 +10,14 @@ from mindtorch.distributions.distribution import Distribution
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
-_formulas: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {}
+_KL_REGISTRY: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
     """A decorator: the function computes the divergence of these classes and their subclasses."""
 
     def register(function: Callable) -> Callable:
-        _formulas[type_p, type_q] = function
+        _KL_REGISTRY[type_p, type_q] = function
         _formula_for.cache_clear()
         return function
 
@@ -27,7 +27,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
 @cache
 def _formula_for(type_p: type, type_q: type) -> Callable | None:
     """The formula of the nearest classes. If p and q would have different ones, p decides, with a warning."""
-    fitting = [pair for pair in _formulas if issubclass(type_p, pair[0]) and issubclass(type_q, pair[1])]
+    fitting = [pair for pair in _KL_REGISTRY if issubclass(type_p, pair[0]) and issubclass(type_q, pair[1])]
     if not fitting:
         return None
 
@@ -36,13 +36,13 @@ def _formula_for(type_p: type, type_q: type) -> Callable | None:
 
     left = min(fitting, key=distances)
     right = min(fitting, key=lambda pair: distances(pair)[::-1])
-    if _formulas[left] is not _formulas[right]:
+    if _KL_REGISTRY[left] is not _KL_REGISTRY[right]:
         names = [each.__name__ for each in (type_p, type_q, *left, *right)]
         warn(
             "Ambiguous kl_divergence({}, {}). Please register_kl({}, {})".format(*names[:2], names[2], names[5]),
             RuntimeWarning,
         )
-    return _formulas[left]
+    return _KL_REGISTRY[left]
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:

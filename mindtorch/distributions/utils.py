@@ -44,6 +44,9 @@ def sum_rightmost(value: Any, dim: int) -> Any:
     return value if dim == 0 else value.reshape((*value.shape[:-dim], -1)).sum(-1)
 
 
+_sum_rightmost = sum_rightmost  # what programs import from torch
+
+
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
     """Probabilities of log odds, or of the logarithms of weights."""
     return ops.sigmoid(logits) if is_binary else ops.softmax(logits, -1)

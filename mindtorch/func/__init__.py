@@ -4,6 +4,7 @@ from mindtorch.func.forward import jvp, linearize
 from mindtorch.func.jacobians import hessian, jacfwd, jacrev
 from mindtorch.func.looking import debug_unwrap, functionalize
 from mindtorch.func.modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
+from mindtorch.func.rearranging import rearrange
 from mindtorch.func.reverse import grad, grad_and_value, vjp
 from mindtorch.func.vmap import vmap
 
@@ -18,6 +19,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",

@@ -142,11 +142,20 @@ def running_transform() -> Iterator[int]:
 
     Inference mode ends here: what transforms work on is not the program's tensors, and has derivatives in any mode.
     """
+    with outside_of_inference():
+        _thread.transforms += 1
+        try:
+            yield _thread.transforms
+        finally:
+            _thread.transforms -= 1
+
+
+@contextmanager
+def outside_of_inference() -> Iterator[None]:
+    """Make ordinary tensors, whatever the mode; grad mode stays as it is."""
     inference = _thread.inference
     set_inference(False)
-    _thread.transforms += 1
     try:
-        yield _thread.transforms
+        yield
     finally:
-        _thread.transforms -= 1
         set_inference(inference)

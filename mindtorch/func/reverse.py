@@ -9,7 +9,7 @@ from mindtorch.autograd.engine import grad as autograd_grad
 from mindtorch.autograd.history import edge_of
 from mindtorch.dispatch import ops
 from mindtorch.func.arguments import Argnums, check_outputs, chosen, positions_of, replaced, split_aux
-from mindtorch.func.levels import Level, reverse_level
+from mindtorch.func.levels import Level, outside_of_inference, reverse_level
 from mindtorch.pytree import TreeSpec, tree_flatten, tree_map, treespec_pprint
 from mindtorch.tensor import Tensor
 
@@ -124,8 +124,9 @@ def _products(
         )
     flat_inputs, input_spec = tree_flatten(inputs)
     may_record = _thread.grad_enabled if create_graph is None else create_graph
-    found = _gradients(level, outputs, flat_inputs, weights, retain_graph, may_record)
-    return input_spec.unflatten(map(level.released, found))
+    with outside_of_inference():
+        found = _gradients(level, outputs, flat_inputs, weights, retain_graph, may_record)
+        return input_spec.unflatten(map(level.released, found))
 
 
 def _gradients(

@@ -58,7 +58,7 @@ class ArrayMethods:
 def _host_array(tensor: Any) -> np.ndarray:
     """The array of a tensor that NumPy may see; torch's error for any other tensor."""
     if tensor.layout is not strided:
-        raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+        raise TypeError(f"can't convert {tensor.layout.shown} layout tensor to numpy. Use Tensor.to_dense() first.")
     if type(tensor._array) is BatchedArray:
         return tensor._array.tolist()
     if not isinstance(tensor._array, np.ndarray):

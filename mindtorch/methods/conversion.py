@@ -104,6 +104,8 @@ def _conversion(name: str, target: Dtype) -> Callable:
     """The method that converts to a dtype: `x.float()`."""
 
     def convert(self: Any, memory_format: memory_format | None = preserve_format) -> Tensor:
+        if memory_format is preserve_format:
+            return self.to(target)
         if memory_format is not None:
             checked_format(memory_format, name)
         return self.to(target, memory_format=memory_format)

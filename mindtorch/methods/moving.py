@@ -2,11 +2,15 @@
 
 from typing import Any
 
-from mindtorch import errors
+import numpy as np
+
+from mindtorch import errors, state
 from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.argument_types import PYTHON_TYPES, is_dtype
 from mindtorch.dispatch.arguments import is_int
+from mindtorch.dtype import FROM_NUMPY
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.memory_format import memory_format as MemoryFormat
 from mindtorch.tensor import Tensor, extend_tensor
 
@@ -18,6 +22,13 @@ class MovingMethods:
     def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
         """This tensor with another dtype or on another device; the tensor itself when nothing changes."""
         first = args[0] if args else None
+        if len(args) == 1 and not kwargs and not state.interceptors:
+            if type(first) is Tensor and type(first._array) is type(self._array) is np.ndarray:
+                first = first.dtype
+            if type(first) is Dtype:
+                return self if FROM_NUMPY[self._array.dtype] is first else ops._to_copy(self, dtype=first)
+            if type(first) is str and first == "cpu" and type(self._array) is np.ndarray:
+                return self
         if len(args) > _MOST_POSITIONAL:
             raise TypeError(f"to() takes from 0 to {_MOST_POSITIONAL} positional arguments but {len(args)} were given")
         spelling = _by_device

@@ -3,6 +3,12 @@
 from typing import Any
 
 from mindtorch.dispatch import ops
+from mindtorch.sparse.compressed import sparse_bsc_tensor as sparse_bsc_tensor
+from mindtorch.sparse.compressed import sparse_bsr_tensor as sparse_bsr_tensor
+from mindtorch.sparse.compressed import sparse_compressed_tensor as sparse_compressed_tensor
+from mindtorch.sparse.compressed import sparse_csc_tensor as sparse_csc_tensor
+from mindtorch.sparse.compressed import sparse_csr_tensor as sparse_csr_tensor
+from mindtorch.sparse.invariants import check_sparse_tensor_invariants as check_sparse_tensor_invariants
 from mindtorch.sparse.legacy import BFloat16Tensor as BFloat16Tensor
 from mindtorch.sparse.legacy import ByteTensor as ByteTensor
 from mindtorch.sparse.legacy import CharTensor as CharTensor
@@ -35,3 +41,25 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
     dense = input.to_dense()
     summed = dense.sum(dim) if dtype is None else dense.sum(dim, dtype=dtype)
     return summed.to_sparse()
+
+
+def sampled_addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0, out: Tensor | None = None
+) -> Tensor:
+    """`beta * input + alpha * (mat1 @ mat2)` at the places of a compressed `input`."""
+    return ops.sparse_sampled_addmm(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """The softmax along a dimension of a sparse tensor, over the elements that there are."""
+    return ops._sparse_softmax(input, dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """The logarithm of `softmax`."""
+    return ops._sparse_log_softmax(input, dim, dtype)
+
+
+def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) -> Tensor:
+    """A sparse matrix with the rows of a matrix on the diagonals of these offsets."""
+    return ops._spdiags(diagonals, offsets, tuple(shape), layout)

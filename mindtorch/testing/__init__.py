@@ -1,5 +1,6 @@
-"""Comparing tensors in tests."""
+"""Making and comparing tensors in tests."""
 
-from mindtorch.testing.comparison import assert_close
+from mindtorch.testing.comparison import assert_allclose, assert_close
+from mindtorch.testing.making import make_tensor
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]

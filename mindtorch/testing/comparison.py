@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindtorch.creation import as_tensor
+from mindtorch.creation import as_tensor, tensor
 from mindtorch.dtype import bfloat16, complex64, complex128, dtype, float16, float32, float64
+from mindtorch.layout import strided
 from mindtorch.quiet import quiet
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 # Relative and absolute tolerance. Dtypes that are not here have to be equal.
 _TOLERANCES: dict[dtype, tuple[float, float]] = {
@@ -22,6 +24,8 @@ _TOLERANCES: dict[dtype, tuple[float, float]] = {
     complex64: (1.3e-6, 1e-5),
     complex128: (1e-7, 1e-7),
 }
+# Those of `assert_allclose`.
+_WIDE: dict[dtype, tuple[float, float]] = {float16: (1e-3, 1e-3), float32: (1e-4, 1e-5), float64: (1e-5, 1e-8)}
 _NUMBER_TOLERANCES = {float: _TOLERANCES[float64], complex: _TOLERANCES[complex128]}
 
 
@@ -75,6 +79,47 @@ def assert_close(
     else:
         return
     raise AssertionError(message)
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """The old form of `assert_close`, with wider tolerances, which makes tensors of whatever it gets."""
+    __tracebackhide__ = True
+    warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
+        "use `torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
+        "https://github.com/pytorch/pytorch/issues/61844.",
+        FutureWarning,
+    )
+    actual, expected = (
+        each if isinstance(each, Tensor) or _are(Number, each) else tensor(each) for each in (actual, expected)
+    )
+    if rtol is None and atol is None:
+        rtol, atol = _wide_tolerances(actual, expected)
+    assert_close(
+        actual,
+        expected,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_device=True,
+        check_dtype=False,
+        check_stride=False,
+        msg=msg or None,
+    )
+
+
+def _wide_tolerances(*values: Any) -> tuple[float, float]:
+    """The wider of the old tolerances of two dtypes."""
+    dtypes = [value.dtype if isinstance(value, Tensor) else None for value in values]
+    pairs = [_WIDE.get(dtype, (0.0, 0.0)) for dtype in dtypes]
+    return max(rtol for rtol, _ in pairs), max(atol for _, atol in pairs)
 
 
 def _full_message(mismatch: _Mismatch, options: _Options) -> str:
@@ -205,7 +250,7 @@ def _attributes(actual: Tensor, expected: Tensor, options: _Options) -> list[tup
 
 def _array_of(tensor: Tensor) -> np.ndarray:
     """The values, densely and in a dtype in which NumPy computes."""
-    dense = tensor.to_dense() if tensor.is_sparse else tensor
+    dense = tensor if tensor.layout is strided else tensor.to_dense()
     array = dense.cpu()._array
     if array.dtype.kind == "b":
         return array.astype(np.int8)

@@ -185,6 +185,66 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
     )
 
 
+def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
+    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode,
+        bool align_corners) -> Tensor
+
+    ACLNN: aclnnGridSampler2D(input, grid, interpolationMode, paddingMode, alignCorners, out)
+    """
+    raise missing_kernel(
+        "grid_sampler_2d",
+        "NPU",
+        "grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)",
+        "mindtorch/backends/npu/nn.py",
+    )
+
+
+def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+    """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode,
+        int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)
+
+    ACLNN: aclnnGridSampler2DBackward(gradOutput, input, grid, interpolationMode, paddingMode, alignCorners,
+        outputMask, inputGrad, gridGrad)
+    """
+    raise missing_kernel(
+        "grid_sampler_2d_backward",
+        "NPU",
+        "grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, "
+        "output_mask)",
+        "mindtorch/backends/npu/nn.py",
+    )
+
+
+def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
+    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode,
+        bool align_corners) -> Tensor
+
+    ACLNN: aclnnGridSampler3D(input, grid, interpolationMode, paddingMode, alignCorners, out)
+    """
+    raise missing_kernel(
+        "grid_sampler_3d",
+        "NPU",
+        "grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners)",
+        "mindtorch/backends/npu/nn.py",
+    )
+
+
+def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+    """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode,
+        int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)
+
+    ACLNN: aclnnGridSampler3DBackward(gradOutput, input, grid, interpolationMode, paddingMode, alignCorners,
+        outputMask, inputGrad, gridGrad)
+    """
+    raise missing_kernel(
+        "grid_sampler_3d_backward",
+        "NPU",
+        "grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, "
+        "output_mask)",
+        "mindtorch/backends/npu/nn.py",
+    )
+
+
 def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False,
         bool sparse=False) -> Tensor

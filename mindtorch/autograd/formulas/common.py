@@ -4,7 +4,14 @@ import math
 
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
+from mindtorch.dispatch.forward_ad import has_tangents
+from mindtorch.state import thread
 from mindtorch.tensor import Tensor
+
+
+def is_differentiated(*tensors):
+    """Whether somebody may differentiate a formula that is about to run, which then may take no short cut."""
+    return thread.grad_enabled or has_tangents(tensors)
 
 
 def conj(value):

@@ -83,9 +83,7 @@ def _spread_moved(grad, taps, direction, like):
     """How the gradient of the image changes when the grid moves; None if it doesn't."""
     if len(taps[0]) == 1:
         return None
-    parts = [
-        _spread(grad * _along(direction, taps, dim), taps, _orders(taps, dim), like) for dim in range(len(taps))
-    ]
+    parts = [_spread(grad * _along(direction, taps, dim), taps, _orders(taps, dim), like) for dim in range(len(taps))]
     return sum_of(parts)
 
 

@@ -191,8 +191,9 @@ def acosh_backward(grad, self):
 def sinc_backward(grad, self):
     """The slope of sin(pi x) / (pi x), which is flat at 0."""
     angle = self * math.pi
-    slope = (angle * angle.cos() - angle.sin()) / (self * angle)
-    return ops.where(self == 0, 0.0, grad * conj(slope))
+    square = self * angle
+    slope = (angle * angle.cos() - angle.sin()) / square
+    return ops.where(square == 0, 0.0, grad * conj(slope))
 
 
 def copysign_backward(grad, self, result):

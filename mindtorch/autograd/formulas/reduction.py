@@ -5,6 +5,7 @@ import math
 from mindtorch.autograd.formulas.common import (
     conj,
     has_zeros,
+    is_differentiated,
     others_along,
     real,
     reduced_count,
@@ -13,7 +14,6 @@ from mindtorch.autograd.formulas.common import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
-from mindtorch.state import thread
 
 
 def sum_backward(grad, shape, dim, keepdim):
@@ -33,7 +33,7 @@ def prod_backward(grad, self, result):
     """
     if self.ndim == 0:
         return grad.clone()
-    if not thread.grad_enabled and without_levels(self) is self and int((self == 0).sum()) > 1:
+    if not is_differentiated(grad, self) and without_levels(self) is self and int((self == 0).sum()) > 1:
         return ops.zeros_like(self)
     flat = prod_dim_backward(grad, self.reshape(-1), result, 0, False)
     return flat.reshape(self.shape)
@@ -145,7 +145,7 @@ def var_jvp(self_t, self, dim, correction, keepdim):
     product = real(conj(_centred(self, reduced_dims(dim, self.ndim))) * self_t)
     total = product.sum(reduced_dims(dim, self.ndim), keepdim) if self.ndim else product
     freedom = _degrees_of_freedom(self, dim, correction)
-    return total * (2.0 / freedom if freedom > 0 else math.nan)
+    return total * (2.0 / freedom if freedom else math.nan) if self.numel() else total
 
 
 def std_backward(grad, self, result, dim, correction, keepdim):
@@ -195,7 +195,7 @@ def logsumexp_jvp(self_t, self, dim, keepdim):
     if self.ndim == 0:
         return self_t
     weights = (self - self.logsumexp(dim, True)).exp()
-    return (weights * self_t).sum(dim, keepdim)
+    return (weights * self_t).sum(dim, keepdim) / weights.sum(dim, keepdim)
 
 
 def cumsum_backward(grad, dim):

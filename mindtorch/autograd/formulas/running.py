@@ -1,7 +1,8 @@
 """Formulas of running products and of running logarithms of sums."""
 
-from mindtorch.autograd.formulas.common import has_zeros, others_along
+from mindtorch.autograd.formulas.common import has_zeros, is_differentiated, others_along
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.batching import without_levels
 from mindtorch.dtype import finfo
 
 
@@ -18,8 +19,23 @@ def cumprod_grad(grad, self, dim, result):
         return grad
     if not has_zeros(self):
         return _from_the_end(ops.cumsum, grad * result.conj(), dim) / self.conj()
+    if without_levels(self) is self and not is_differentiated(grad, self):
+        return _around_first_zero(grad, self.conj(), dim, result.conj())
     slopes = _cumprod_slopes(self, dim).conj()
     return (grad.movedim(dim, -1).unsqueeze(-2) * slopes).sum(-1).movedim(-1, dim).contiguous()
+
+
+def _around_first_zero(grad, self, dim, result):
+    """The same in linear time, which is not differentiable: no product depends on what follows the first zero."""
+    is_zero = self == 0
+    passed = is_zero.cumsum(dim)
+    earlier, between = passed == 0, passed == 1
+    before = _from_the_end(ops.cumsum, (grad * result).masked_fill(~earlier, 0), dim) / self
+    place = between.byte().argmax(dim, True)
+    products = self.masked_fill(~between | is_zero, 1).cumprod(dim) * grad.masked_fill(~between, 0)
+    leading = result.gather(dim, (place - 1).clamp(min=0)).masked_fill(place == 0, 1)
+    at_zero = products.sum(dim, True) * leading
+    return ops.where(between & is_zero, at_zero, before.masked_fill(~earlier, 0))
 
 
 def cumprod_jvp(self_t, self, dim, result):

@@ -3,6 +3,7 @@
 import math
 
 from mindtorch.dispatch import ops
+from mindtorch.dtype import finfo
 
 SQRT_PI = math.sqrt(math.pi)
 SQRT_TWO_PI = math.sqrt(2 * math.pi)
@@ -19,14 +20,23 @@ def xlog1py_self_backward(grad, self, other):
 
 
 def i1_backward(grad, self, result):
-    """Gradient of the Bessel function of order one."""
-    return grad * ops.where(self == 0, 0.5, ops.i0(self) - result / self)
+    """Gradient of the Bessel function of order one; near 0, and for nan, that at 0."""
+    usual, divisor = _away_from_zero(self)
+    return grad * ops.where(usual, ops.i0(divisor) - result / divisor, 0.5)
 
 
 def i1e_backward(grad, self, result):
     """Gradient of the same, scaled by exp(-abs(x))."""
-    slope = ops.special_i0e(self) - result * (self.sgn() + self.reciprocal())
-    return grad * ops.where(self == 0, 0.5, slope)
+    usual, divisor = _away_from_zero(self)
+    slope = ops.special_i0e(divisor) - result * (divisor.sgn() + divisor.reciprocal())
+    return grad * ops.where(usual, slope, 0.5)
+
+
+def _away_from_zero(tensor):
+    """Where the elements are not tiny, and the tensor with the others replaced, so that no second derivative is nan."""
+    smallest = finfo(tensor.dtype).eps
+    usual = tensor.abs() > smallest
+    return usual, ops.where(usual, tensor, smallest)
 
 
 def mvlgamma_backward(grad, self, p):

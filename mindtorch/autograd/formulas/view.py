@@ -21,6 +21,12 @@ def slice_grad(grad, shape, dim, start, end, step):
     return ops.slice_backward(grad, shape, dim, 0 if start is None else start, end, step)
 
 
+def narrow_copy_backward(grad, shape, dim, start, length):
+    """Gradient of narrow_copy: zeros around it. The start may be counted from the end."""
+    first = start + shape[dim] if start < 0 else start
+    return ops.slice_backward(grad, shape, dim, first, first + length, 1)
+
+
 def split_backward(grads, shape, split_size, dim):
     """Gradient of split: join the pieces, zeros for those without a gradient."""
     size = shape[wrapped(dim, len(shape))]

@@ -21,7 +21,10 @@ def index_select(op: str, promotion: str) -> Kernel:
         if not input.ndim:
             return _select_elements(batch, input, index)
         if not batch.has(index):
-            return run(op, batch.front(input), wrapped + 1, index)
+            try:
+                return run(op, batch.front(input), wrapped + 1, index)
+            except (IndexError, RuntimeError):  # which gather explains as torch does, whose rule it is
+                pass
         return run("gather", batch.filled(input), wrapped + 1, _spread(batch, index, input.shape, wrapped), False)
 
     return batched(op, rule)
@@ -39,7 +42,7 @@ def _spread(batch: Batch, index: Any, shape: Sequence[int], dim: int) -> Any:
     length = index.shape[0] if index.ndim else 1
     ones = [length if place == dim else 1 for place in range(len(shape))]
     sizes = [length if place == dim else size for place, size in enumerate(shape)]
-    return run("expand", run("view", batch.front(index), (batch.size, *ones)), (batch.size, *sizes), False)
+    return run("expand", run("view", batch.filled(index), (batch.size, *ones)), (batch.size, *sizes), False)
 
 
 # -------------------- x[i, j] --------------------

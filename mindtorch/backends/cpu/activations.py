@@ -17,8 +17,8 @@ Temporary = Array | None
 
 _SQRT_HALF = math.sqrt(0.5)
 
-# erf(x) = tanh(x * p(x * x)): the minimax polynomial p, lowest power first. Its error is 1e-7 of erf, so that in float32
-# that of rounding is the larger part.
+# erf(x) = tanh(x * p(x * x)): the minimax polynomial p, lowest power first. Its error is 1e-7 of erf, less
+# than that of rounding in float32.
 _ERF = (
     1.1283792743670882, 0.10276905451125912, -1.9182611764035617e-04, -6.197904041541119e-04, 8.764022596694572e-05,
     -5.669092800218386e-06, 1.4189773111063957e-07,

@@ -165,6 +165,9 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
     if not target.flags.c_contiguous:
         quiet(np.add.at, target, key, values)
         return
+    if len(key) == 1 and key[0].shape == values.shape and not (key[0].size and key[0].min() < 0):
+        quiet(np.add.at, target, key[0], values)
+        return
     place: Any = None
     step = 1
     for index, extent in zip(reversed(key), reversed(target.shape), strict=True):
@@ -185,6 +188,8 @@ def add_at_exactly(target: Array, key: tuple[Any, ...], values: Array) -> None:
 
 def open_key(shape: tuple[int, ...], resolved: Indices) -> tuple[Array, ...]:
     """The subscript with an array for every dimension, shaped so that together they broadcast to the result."""
+    if len(shape) == len(resolved) == 1 and resolved[0] is not None:
+        return (resolved[0],)
     result = result_shape(shape, resolved)
     places = np.broadcast_arrays(*[index for index in resolved if index is not None])
     used = [dim for dim, index in enumerate(resolved) if index is not None]

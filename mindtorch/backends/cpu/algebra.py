@@ -129,7 +129,7 @@ _POWERS = {
         -2: arithmetic.reciprocal_square,
     }.items()
 }
-# In bfloat16, torch rounds after every step.
+# In bfloat16, torch rounds after every step. In float16 it takes roots as powers: that of -inf is inf.
 _FROM_SQUARES = {3: mul, -2: lambda square, input, out: reciprocal(square, out)}
 # What is true for all dtypes. The exponent still takes part in promotion.
 _FIRST_POWERS = {
@@ -143,11 +143,12 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
         return _power_of_number(input, exponent, out)
     if hasattr(exponent, "ndim"):
         return compute(_POW, (input, exponent), out)
-    keeps_dtype = input.dtype in _FLOAT_OR_COMPLEX and (out is None or out.dtype == input.dtype)
-    if keeps_dtype and exponent in _POWERS and not isinstance(exponent, complex):
-        if input.dtype == BFLOAT16 and exponent in _FROM_SQUARES:
-            return _FROM_SQUARES[exponent](_POWERS[2](input), input, out)
-        return _POWERS[exponent](input, out)
+    if exponent in _POWERS and not isinstance(exponent, complex) and (out is None or out.dtype == input.dtype):
+        if input.dtype in _FLOAT_OR_COMPLEX or (input.dtype == HALF and abs(exponent) != 0.5):
+            return _POWERS[exponent](input, out)
+        if input.dtype == BFLOAT16:
+            from_square = _FROM_SQUARES.get(exponent)
+            return from_square(_POWERS[2](input), input, out) if from_square else _POWERS[exponent](input, out)
     dtype = common_dtype(input, exponent)
     if dtype in INTEGRAL and exponent.real < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")

@@ -117,6 +117,14 @@ def negative(x: Array, out: Array | None = None) -> Array:
     return out
 
 
+def negative_of_complex(x: Array, out: Array | None = None) -> Array:
+    """That of all parts, for which NumPy is eight times as fast."""
+    if not x.ndim or not x.flags.c_contiguous or not (out is None or out.flags.c_contiguous):
+        return negative(x, out)
+    parts = x.real.dtype
+    return np.negative(x.view(parts), out=None if out is None else out.view(parts)).view(x.dtype)
+
+
 @blockwise(arrays=1)
 def sign(out: Array, x: Array) -> None:
     """0 for nan, as in torch. The difference of two truths is quickest in bytes."""
@@ -133,10 +141,12 @@ def sign_of_complex(x: Array, out: Array | None = None) -> Array:
     return result
 
 
-def angle(x: Array, out: Array | None = None) -> Array:
-    result = np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))
-    result = np.where(np.isnan(x), x, result)
-    return result if out is None else copy(result, out)
+@blockwise(arrays=1)
+def angle(out: Array, x: Array) -> None:
+    np.multiply(np.less(x, _ZEROS[x.dtype]), x.dtype.type(np.pi), out)
+    is_nan = np.isnan(x)
+    if is_nan.any():
+        np.copyto(out, x, where=is_nan)
 
 
 def angle_of_complex(x: Array, out: Array | None = None) -> Array:
@@ -169,14 +179,15 @@ def pick(condition: Array, a: Array, b: Array, out: Array, spare: Array | None =
     np.where branches for each element, which takes five times as long where the condition has no pattern. `out` can be
     `a` or `b`; `spare` is an array like them.
     """
+    bits = _BITS.get(a.itemsize)
     if (
-        a.itemsize != 4 or not a.shape == b.shape == condition.shape or not a.ndim
+        bits is None or not a.shape == b.shape == condition.shape or not a.ndim
     ):  # NumPy makes numbers of arrays without dimensions
         np.copyto(out, np.where(condition, a, b))
         return
-    flipped = np.bitwise_xor(a.view(np.int32), b.view(np.int32), None if spare is None else spare.view(np.int32))
+    flipped = np.bitwise_xor(a.view(bits), b.view(bits), None if spare is None else spare.view(bits))
     np.multiply(flipped, condition, flipped)
-    np.bitwise_xor(b.view(np.int32), flipped, out.view(np.int32))
+    np.bitwise_xor(b.view(bits), flipped, out.view(bits))
 
 
 @blockwise(arrays=3, temporaries=1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.reducing import as_computed, rounded
 from mindtorch.backends.cpu.strided import empty_like
 from mindtorch.iterator import broadcast_shapes
@@ -17,6 +18,7 @@ from mindtorch.quiet import quiet
 Array = np.ndarray
 
 _BLOCK = 1 << 16  # scores that are looked at together
+_FEW = 1 << 12  # elements that are quickly looked at
 _MODERATE = 80.0  # exp of it is far from the largest float32, and so is a sum of many
 
 
@@ -32,13 +34,13 @@ def flash_attention(
     """The result, in the layout of the queries, and for each query the logarithm of the sum of its weights."""
     _check(query, key, value, dropout_p, attn_mask)
     images, heads, places, _ = query.shape
-    wide = [_repeat_heads(as_computed(each, query.dtype), heads) for each in (query, key, value)]
+    wide = [_repeat_heads(widen(each), heads) for each in (query, key, value)]
     result = empty_like(query, wide[0].dtype)
     sums = np.empty((images, places, heads), result.dtype).transpose(0, 2, 1)
     mask = _spread(attn_mask, wide[0], wide[1])
     scaled = wide[0] * result.dtype.type(_scale(query, scale))
     quiet(_attend, (scaled, *wide[1:]), mask, is_causal, (result, sums))
-    return *rounded((result,), query.dtype), sums
+    return result if result.dtype is query.dtype else rounded((result,), query.dtype)[0], sums
 
 
 def flash_attention_backward(
@@ -192,6 +194,8 @@ def _are_moderate(q: Array, k: Array, mask: Array | None) -> bool:
     """Whether no score can be so large that its exponential overflows; a product is at most that of the lengths."""
     if mask is not None and mask.dtype != BOOL:
         return False
+    if q.size + k.size <= _FEW and np.vdot(q, q) * np.vdot(k, k) < _MODERATE**2:
+        return True  # together they are no longer than the longest may be
     longest = [np.einsum("bhld,bhld->bhl", each, each).max() for each in (q, k)]
     return bool(longest[0] * longest[1] < _MODERATE**2)  # NaN isn't either
 

@@ -96,9 +96,16 @@ def _xlog1py(x: Array, y: Array, out: Array | None = None) -> Array:
 
 
 xlog1py = binary(Op(loops(_xlog1py, FLOATS), int_to_float, refusals=not_implemented("xlog1py_cpu", *COMPLEX)))
+
+
+def hurwitz(x: Array, q: Array, out: Array | None = None) -> Array:
+    """The sum of 1 / (q + k) ** x over all k; nan where q is infinite, as torch multiplies 0 by it there."""
+    return choose((q == np.inf) & (x > 1), np.result_type(x, q).type(np.nan), scipy_special.zeta(x, q), out)
+
+
 zeta = binary(
     Op(
-        loops(_by_scipy("zeta"), FLOATS),
+        loops(hurwitz, FLOATS),
         int_to_float,
         refusals=not_implemented("zeta_cpu", *_NARROW, *COMPLEX),
     )

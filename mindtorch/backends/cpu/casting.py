@@ -3,6 +3,7 @@
 import numpy as np
 
 from mindtorch.backends.cpu.checks import c_name
+from mindtorch.backends.cpu.halves import convert_into, converted
 from mindtorch.backends.cpu.transposing import copy_elements
 from mindtorch.dtype import bfloat16
 from mindtorch.iterator import needs_resize
@@ -29,11 +30,11 @@ def cast(array: Array, dtype: np.dtype) -> Array:
         array = array.real
     # C++ goes through float from and to the 16-bit dtypes; so does the rounding.
     if source in _NARROW_FLOATS or (dtype in _NARROW_FLOATS and array.dtype != _SINGLE):
-        array = quiet(array.astype, _SINGLE)
+        array = converted(array, _SINGLE)
     # By way of int64, of which the last byte is left when a number doesn't fit; NumPy goes through int32.
     if array.dtype == _DOUBLE and dtype == _BYTE:
         array = quiet(array.astype, np.int64)
-    return quiet(array.astype, dtype)
+    return converted(array, dtype)
 
 
 def copy_into(target: Array, source: Array) -> None:
@@ -41,7 +42,7 @@ def copy_into(target: Array, source: Array) -> None:
     if source.dtype == target.dtype:
         copy_elements(target, source)
     elif _in_one_step(source.dtype, target.dtype):
-        quiet(np.copyto, target, source, casting="unsafe")
+        convert_into(target, source)
     else:
         np.copyto(target, cast(source, target.dtype))
 

@@ -13,7 +13,7 @@ from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.iterator import BLOCK, Builder, Options
-from mindtorch.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral
+from mindtorch.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral, real_number
 from mindtorch.promotion import where as where_dtype
 from mindtorch.quiet import quiet
 from mindtorch.warning import warn_once
@@ -101,17 +101,11 @@ def _check_real_limit(limit: Array | Number) -> None:
 def _real_limits(input: Array, out: Array | None, *limits: Array | Number | None) -> list[Any]:
     """Complex limits of floating-point numbers are converted; those of integers would make the result complex."""
     if not is_integral(input.dtype) and input.dtype != BOOL:
-        return [_as_real(limit) for limit in limits]
+        return [real_number(limit) for limit in limits]
     if out is not input:
         _check_real_limit(1j)
     dtype = common_dtype(input, *[limit for limit in limits if limit is not None])
     raise _cannot_be_cast(dtype, input)
-
-
-def _as_real(limit: Any) -> Any:
-    if isinstance(limit, complex) and limit.imag:
-        raise RuntimeError("value cannot be converted to type double without overflow")
-    return limit.real if isinstance(limit, complex) else limit
 
 
 def _cannot_be_cast(dtype: np.dtype[Any], out: Array) -> RuntimeError:
@@ -151,7 +145,7 @@ def where(condition: Array, input: Array, other: Array, out: Array | None = None
         raise RuntimeError(f"Expected out type to be {names[0]} but got {names[1]}")
     iterator = _WHERE.build((out,), arrays)
     if iterator.has_data():
-        quiet(iterator.apply, _choose, BLOCK)
+        quiet(iterator.apply, _choose, BLOCK // 2)  # a choice needs memory of its own
     return iterator.output()
 
 
@@ -184,7 +178,7 @@ def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | N
     shapes = (mask.shape, input.shape) if out is None else (input.shape, mask.shape)  # as a message names them
     shape = iterator.broadcast_shapes(*shapes)
     if out is None:
-        out = np.array(np.broadcast_to(input, shape), order="C")
+        out = np.array(input if input.shape == shape else np.broadcast_to(input, shape), order="C")
     else:
         iterator.warn_if_expanded(out, "masked_fill_", "tensor[mask] = scalar")
         iterator.check_shared(out, [mask])

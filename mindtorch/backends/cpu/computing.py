@@ -3,13 +3,17 @@
 An op has a computation, a *loop*, per dtype: a NumPy ufunc or a function of arrays of one dtype that takes `out`, too.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
+from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from mindtorch.backends.cpu import halves
 from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.backends.cpu.refusals import Refusal, no_loop
 from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, may_share
@@ -35,8 +39,8 @@ def loops(function: Loop, supported: Iterable[NumpyDtype] = ALL) -> dict[NumpyDt
 class Op:
     """How an elementwise op computes.
 
-    `loops` holds the computations by dtype, called with arrays and perhaps `out`. float16 and bfloat16 have none: they
-    are computed in float32 and rounded once. `compute_dtype` gives the dtype of the computation from the operands,
+    `loops` holds the computations by dtype, called with arrays and perhaps `out`. float16 and bfloat16 rarely have one:
+    they are computed in float32 and rounded once. `compute_dtype` gives the dtype of the computation from the operands,
     `result_dtype` that of the result from it. `refusals` holds the exceptions for the dtypes that torch refuses;
     other dtypes without a computation have the text of `no_loop`.
     `exact_numbers`: with float16 and bfloat16 a number that is not the first operand is not rounded to the dtype first.
@@ -76,6 +80,7 @@ class Op:
 
 
 _WIDE = {HALF: FLOAT, BFLOAT16: FLOAT}
+_MANY_HALVES = 1 << 19  # elements from which on a table of all results pays
 
 
 def widened(dtype: NumpyDtype) -> NumpyDtype:
@@ -92,6 +97,8 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
             return result if type(result) is Array else np.asarray(result)
         if out is arrays[0] and op.result_dtype is None and _is_apart(out, arrays):
             return quiet(loop, *arrays, *params, out=out)
+    if len(operands) == 2 and not params and (result := _broadcast(op, *operands, out)) is not None:
+        return result
     if op.refuses_early and any([getattr(each, "dtype", None) in op.refusals for each in operands]):
         refuse(op, op.compute_dtype(*operands), early=True)
     iterator = op.builders[len(operands) == 1].build((out,), operands)
@@ -127,6 +134,49 @@ def _direct_operands(op: Op, operands: tuple[Any, ...]) -> list[Array] | None:
             return None
         arrays.append(operand)
     return arrays
+
+
+def _broadcast(op: Op, a: Any, b: Any, out: Array | None) -> Array | None:
+    """The result if two small arrays of one dtype, whose dimensions lie in order, are all that there is: whatever
+    their shapes are, it is row-major. None in any other case."""
+    if type(a) is not Array or type(b) is not Array or a.dtype is not b.dtype:
+        return None
+    loop = op.loops.get(a.dtype)
+    if type(loop) is not np.ufunc:
+        return None
+    shape = _shape_in_order(a.shape, a.strides, b.shape, b.strides)
+    if shape is None:
+        return None
+    if out is None:
+        out = np.empty(shape, a.dtype if op.result_dtype is None else op.result_dtype(a.dtype))
+    elif out is not a or op.result_dtype is not None or shape != a.shape or not a.flags.c_contiguous:
+        return None
+    elif not _is_apart(out, [a, b]):
+        return None
+    return quiet(loop, a, b, out=out)
+
+
+@lru_cache(maxsize=1024)
+def _shape_in_order(
+    a: tuple[int, ...], a_strides: tuple[int, ...], b: tuple[int, ...], b_strides: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """The shape that two arrays are broadcast to; None if they can't be, if that is large, or if torch would look for
+    another order of the dimensions."""
+    try:
+        shape = np.broadcast_shapes(a, b)
+    except ValueError:
+        return None
+    is_in_order = _is_in_order(a, a_strides) and _is_in_order(b, b_strides)
+    return shape if is_in_order and 0 < prod(shape) <= BLOCK else None
+
+
+def _is_in_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether every dimension lies inside the one before it, as the sort of `geometry.memory_order` has it."""
+    sides = [(stride, extent) for stride, extent in zip(strides, shape) if stride]
+    return all(
+        stride > inner > 0 or (stride == inner and inner_extent <= extent)
+        for (stride, extent), (inner, inner_extent) in pairwise(sides)
+    )
 
 
 def _is_apart(out: Array, operands: list[Array]) -> bool:
@@ -165,10 +215,14 @@ def _run(op: Op, iterator: TensorIterator, params: tuple[Any, ...], is_given: bo
     """Computes into the output, which may share memory with the inputs if it `is_given`."""
     plan, arrays = iterator.plan, iterator.arrays
     dtype = plan.dtype
-    working = _WIDE.get(dtype, dtype)
+    working = dtype if dtype in op.loops else _WIDE.get(dtype, dtype)
     if not plan.is_uniform:
         _convert_single_elements(op, arrays, dtype, working)
     loop = op.loops[working]
+    if working is not dtype and plan.numel > BLOCK and plan.result_dtype is dtype is arrays[0].dtype:
+        if not (is_given and may_share(arrays[0], [each for each in arrays[1:] if each is not arrays[0]])):
+            _run_halves(loop, iterator, params)
+            return
     is_ufunc = type(loop) is np.ufunc
     fits = working is dtype and all([each.dtype == dtype for each in arrays[1:]])
     if is_ufunc and working is dtype and plan.numel > BLOCK:
@@ -207,8 +261,60 @@ def _run_part(
         return
     result = loop(*values, *params)
     if result.dtype != result_dtype and out.dtype != result_dtype:
-        result = result.astype(result_dtype)
-    np.copyto(out, result, casting="unsafe")
+        result = halves.astype(result, result_dtype)
+    halves.copyto(out, result)
+
+
+# -------------------- in 16 bits --------------------
+
+
+def _run_halves(loop: Loop, iterator: TensorIterator, params: tuple[Any, ...]) -> None:
+    """Computes many numbers of 16 bits: of one array by a table of the results, if it is large, else in blocks."""
+    plan, inputs = iterator.plan, iterator.arrays[1:]
+    places = [place for place, each in enumerate(inputs) if each.ndim]
+    if plan.numel >= _MANY_HALVES and len(places) == 1 and inputs[places[0]].dtype == plan.dtype:
+        table = _table(loop, params, plan, *inputs)
+        iterator.apply(partial(halves.look_up, table, places[0]), BLOCK)
+    else:
+        block = halves.block_for(plan.numel)
+        scratch = _Scratch(2 + len(inputs), block)
+        iterator.apply(partial(_run_widened, loop, params, plan.dtype, scratch), block)
+
+
+def _table(loop: Loop, params: tuple[Any, ...], plan: Plan, *inputs: Array) -> Array:
+    """The results for all numbers of a dtype."""
+    table = np.empty(1 << 16, plan.dtype)
+    numbers = np.arange(1 << 16, dtype=np.uint16).view(plan.dtype)
+    for start in range(0, table.size, BLOCK):
+        part = slice(start, start + BLOCK)
+        operands = [numbers[part] if each.ndim else each for each in inputs]
+        _run_part(loop, params, plan, FLOAT, True, table[part], *operands)
+    return table
+
+
+class _Scratch(threading.local):
+    """Memory for the parts of a computation that stays in the cache; every thread has its own."""
+
+    def __init__(self, rows: int, size: int) -> None:
+        self.rows = np.empty((rows, size), FLOAT)
+
+
+def _run_widened(
+    loop: Loop, params: tuple[Any, ...], dtype: NumpyDtype, scratch: _Scratch, out: Array, *inputs: Array
+) -> None:
+    spare, result, *rows = [row[: out.size].reshape(out.shape) for row in scratch.rows]
+    values = [_widened_to(row, each, dtype) for row, each in zip(rows, inputs, strict=True)]
+    halves.narrow_into(out, loop(*values, *params, out=result), spare)
+
+
+def _widened_to(row: Array, array: Array, dtype: NumpyDtype) -> Array:
+    if array.dtype != dtype or 0 in array.strides:
+        return _convert(array, dtype, FLOAT)
+    halves.widen_into(row, array)
+    return row
+
+
+# -------------------- operands --------------------
 
 
 def _convert_single_elements(op: Op, arrays: list[Any], dtype: NumpyDtype, working: NumpyDtype) -> None:
@@ -224,14 +330,5 @@ def _convert(array: Array, dtype: NumpyDtype, working: NumpyDtype) -> Array:
     """An operand in the dtype that is computed in, by way of the dtype of the op."""
     if working is dtype or array.dtype == working:
         return array.astype(working, copy=False)
-    return _widen(array if array.dtype == dtype else array.astype(dtype), working)
-
-
-# Every float16 as a float32: looking it up is twice as fast as NumPy's conversion.
-_FROM_HALF = quiet(np.arange(1 << 16, dtype=np.uint16).view(HALF).astype, FLOAT)
-
-
-def _widen(array: Array, working: NumpyDtype) -> Array:
-    if array.dtype == HALF and array.ndim:
-        return _FROM_HALF.take(array.view(np.uint16))
-    return array.astype(working)
+    narrow = array if array.dtype == dtype else halves.astype(array, dtype)
+    return halves.expanded_as(narrow, working)

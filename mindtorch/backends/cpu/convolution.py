@@ -8,6 +8,7 @@ are the other two. Patches are a strided window over the padded input, copied fo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -28,6 +29,7 @@ class Geometry(NamedTuple):
     output_padding: tuple[int, ...]
     groups: int
 
+    @lru_cache(maxsize=256)  # noqa: B019  (a geometry is a small tuple)
     def output_size(self, size: tuple[int, ...], kernel: tuple[int, ...]) -> tuple[int, ...]:
         sides = zip(size, kernel, self.stride, self.padding, self.dilation)
         return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in sides)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.convolution import Geometry
+
+Dims = tuple[int, ...]
 
 
 def geometry_of(
@@ -17,19 +21,24 @@ def geometry_of(
     groups: int,
 ) -> Geometry:
     """The geometry for so many spatial dimensions; a list of one number stands for all of them."""
+    return _geometry_of(dims, tuple(stride), tuple(padding), tuple(dilation), tuple(output_padding), groups)
+
+
+@lru_cache(maxsize=256)
+def _geometry_of(dims: int, stride: Dims, padding: Dims, dilation: Dims, output_padding: Dims, groups: int) -> Geometry:
     sides = (("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding))
     return Geometry(*(_per_dimension(values, name, dims) for name, values in sides), groups)
 
 
-def _per_dimension(values: list[int], name: str, dims: int) -> tuple[int, ...]:
+def _per_dimension(values: Dims, name: str, dims: int) -> Dims:
     if len(values) == 1:
-        return tuple(values) * dims
+        return values * dims
     if len(values) != dims:
         raise RuntimeError(
             f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
             f"dimensions, but got {name}={list(values)}"
         )
-    return tuple(values)
+    return values
 
 
 def check_input(
@@ -47,7 +56,7 @@ def check_input(
     if transposed:
         _check_transposed_size(input, weight, geometry)
     else:
-        _check_size(input, weight, geometry)
+        _check_size(input.shape[2:], weight.shape[2:], geometry)
         if any(geometry.output_padding):
             raise RuntimeError(
                 "output_padding is not supported for non-transposed convolutions; got: "
@@ -79,6 +88,7 @@ def _kernel_name(geometry: Geometry, transposed: bool) -> str:
     return "slow_conv2d_cpu" if dims == 2 else "compute_columns3d"
 
 
+@lru_cache(maxsize=256)
 def _check_geometry(geometry: Geometry) -> None:
     if min(geometry.padding) < 0:
         raise RuntimeError("negative padding is not supported")
@@ -125,9 +135,10 @@ def _check_bias(weight: np.ndarray, bias: np.ndarray | None, groups: int, transp
         )
 
 
-def _check_size(input: np.ndarray, weight: np.ndarray, geometry: Geometry) -> None:
-    padded = [n + 2 * p for n, p in zip(input.shape[2:], geometry.padding)]
-    kernel = [d * (k - 1) + 1 for k, d in zip(weight.shape[2:], geometry.dilation)]
+@lru_cache(maxsize=256)
+def _check_size(size: Dims, sides: Dims, geometry: Geometry) -> None:
+    padded = [n + 2 * p for n, p in zip(size, geometry.padding)]
+    kernel = [d * (k - 1) + 1 for k, d in zip(sides, geometry.dilation)]
     if any(n < k for n, k in zip(padded, kernel)):
         raise RuntimeError(
             f"Calculated padded input size per channel: ({checks.times(padded)}). "

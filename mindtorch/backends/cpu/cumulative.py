@@ -30,7 +30,7 @@ def cumprod(input: Array, dim: int, dtype: Dtype | None = None, out: Array | Non
 
 
 def _running(kernel: str, function: Running, input: Array, dim: int, dtype: Dtype | None, out: Array | None) -> Array:
-    """In double precision, as torch does for float32."""
+    """In double precision, as torch does for float32; of 16 bits in float32."""
     target = sum_dtype(input, dtype, out)
     values, axis = one_dim(input, dim)
     if target == BOOL and input.ndim and input.size:
@@ -38,7 +38,7 @@ def _running(kernel: str, function: Running, input: Array, dim: int, dtype: Dtyp
     if out is not None:
         check_distinct(out)
     computed = as_computed(values, target)
-    wide = computed.dtype if is_integral(target) else promote(DOUBLE, computed.dtype)
+    wide = computed.dtype if is_integral(target) or target.itemsize == 2 else promote(DOUBLE, computed.dtype)
     result = quiet(function, computed, axis, wide)
     return store(result.reshape(input.shape), target, out)
 

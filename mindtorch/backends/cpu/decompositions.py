@@ -11,8 +11,11 @@ import numpy as np
 from mindtorch import errors
 from mindtorch.backends.cpu.casting import deliver
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
+from mindtorch.lazy import lazy
 from mindtorch.promotion import INT32, complex_of, real_of
 from mindtorch.quiet import quiet
+
+lapack = lazy("scipy.linalg.lapack")
 
 Array = np.ndarray
 Outs = Sequence[Array] | None
@@ -89,8 +92,10 @@ def singular(number: int) -> str:
 
 def factorized(matrix: Array) -> tuple[Array, Array, Array]:
     """L and U in one matrix, the rows that were exchanged (counted from 1), and the first zero on the diagonal."""
+    rows, columns = matrix.shape[-2:]
+    if min(rows, columns) > _FEW_ROWS and (found := _by_lapack(matrix)) is not None:
+        return *found, _no_info(matrix)
     lu = np.array(matrix)
-    rows, columns = lu.shape[-2:]
     pivots = np.empty((*lu.shape[:-2], min(rows, columns)), INT32)
     info = _no_info(lu)
     for place in np.ndindex(*lu.shape[:-2]):
@@ -99,19 +104,47 @@ def factorized(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def _factorize(lu: Array, pivots: Array) -> int:
+    """The plainest order of steps: other orders round otherwise, so that singular matrices are not seen to be so."""
     first_zero = 0
     for step in range(len(pivots)):
-        column = lu[step:, step]
-        row = step + int(np.argmax(np.abs(column.real) + np.abs(column.imag)))
+        row = step + int(_absolute(lu[step:, step]).argmax())
         pivots[step] = row + 1
         if row != step:
             lu[[step, row]] = lu[[row, step]]
         if lu[step, step] == 0:
             first_zero = first_zero or step + 1
             continue
-        lu[step + 1 :, step] /= lu[step, step]
-        lu[step + 1 :, step + 1 :] -= np.outer(lu[step + 1 :, step], lu[step, step + 1 :])
+        column = lu[step + 1 :, step : step + 1]
+        column /= lu[step, step]
+        lu[step + 1 :, step + 1 :] -= column * lu[step, step + 1 :]
     return first_zero
+
+
+def _absolute(column: Array) -> Array:
+    """What LAPACK compares: of complex numbers the sum of both parts."""
+    return np.abs(column) if column.dtype.kind == "f" else np.abs(column.real) + np.abs(column.imag)
+
+
+_FEW_ROWS = 16  # up to which the plain steps are quick enough, and their rounding shows most
+_SAFE = 1e-4  # how large a diagonal element is, beside the others, whose rounding error cannot make it zero
+
+
+def _by_lapack(matrix: Array) -> tuple[Array, Array] | None:
+    """L and U in one matrix, and the exchanged rows; None unless each matrix is far from a singular one."""
+    if not matrix.size:
+        return None
+    factorize = getattr(lapack, _LAPACK[matrix.dtype.char] + "getrf")
+    packed, pivots = np.empty(matrix.shape, matrix.dtype), np.empty((*matrix.shape[:-2], min(matrix.shape[-2:])), INT32)
+    for place in np.ndindex(*matrix.shape[:-2]):
+        packed[place], exchanged, _ = factorize(matrix[place])
+        size = np.abs(packed[place])
+        if not size.diagonal().min() > _SAFE * size.max():  # NaN isn't either
+            return None
+        pivots[place] = exchanged + 1
+    return packed, pivots
+
+
+_LAPACK = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
 
 def permutation(pivots: Array, rows: int) -> Array:
@@ -246,7 +279,8 @@ def check_fit(op: str, A: Array, B: Array, left: bool) -> None:
 
 def _solved(matrix: Array, right: Array) -> tuple[Array, Array, Array, Array]:
     """The solution with the factors of the matrix; a singular one leaves inf and nan."""
-    packed, pivots, info = factorized(matrix)
+    found = _by_lapack(matrix)
+    packed, pivots, info = factorized(matrix) if found is None else (*found, _no_info(matrix))
     if info.any():
         return quiet(_substituted, packed, pivots, right), packed, pivots, info
     return quiet(np.linalg.solve, matrix, right), packed, pivots, info

@@ -3,12 +3,20 @@
 import numpy as np
 
 Array = np.ndarray
+_BLOCK = 1 << 13  # elements: what is computed in between stays in the cache
 _SPLITTER = 2.0**27 + 1  # splits a double into two halves whose products are exact
 
 
 def fused_multiply_add(x: Array, y: Array | float, z: Array | float) -> Array:
-    """x * y + z for float32 or float64 arrays `x`."""
-    return _fused_double(x, y, z) if x.dtype == np.float64 else _fused_single(x, y, z)
+    """x * y + z for a float32 or float64 vector `x`, a number `y`, and a number or vector `z`."""
+    compute = _fused_double if x.dtype == np.float64 else _fused_single
+    if x.size <= _BLOCK:
+        return compute(x, y, z)
+    result = np.empty_like(x)
+    for start in range(0, x.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        result[part] = compute(x[part], y, z[part] if np.ndim(z) else z)
+    return result
 
 
 def _fused_single(x: Array, y: Array | float, z: Array | float) -> Array:

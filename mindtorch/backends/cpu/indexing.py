@@ -9,7 +9,6 @@ from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu import view
 from mindtorch.backends.cpu.advanced import (
     add_at,
-    add_at_exactly,
     check_bounds,
     check_nothing_is_picked,
     key_of,
@@ -20,6 +19,7 @@ from mindtorch.backends.cpu.advanced import (
 )
 from mindtorch.backends.cpu.casting import deliver
 from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.halves import convert_into
 from mindtorch.backends.cpu.joining import cat as cat
 from mindtorch.backends.cpu.joining import flip as flip
 from mindtorch.backends.cpu.joining import repeat as repeat
@@ -71,6 +71,15 @@ def index(input, indices, out=None):
 
 
 def index_put(input, indices, values, accumulate=False, out=None):
+    if out is input and values.size == 1 and not accumulate and _is_mask_for_all(indices, input):
+        np.putmask(input, indices[0], checked_number(values.item(), input.dtype))
+        return input
+    if out is input and not accumulate and _is_simple_write(input, indices, values):
+        try:
+            input[tuple(indices)] = values
+            return input
+        except IndexError:
+            pass  # torch's message comes from the general case
     if out is input:
         iterator.warn_if_expanded(out, "index_put_", "tensor[indices] = tensor")
     if values.size == 1 and not accumulate and _is_one_mask(indices):
@@ -91,6 +100,24 @@ def index_put(input, indices, values, accumulate=False, out=None):
     except (IndexError, ValueError):
         check_nothing_is_picked(input.shape, resolved)
     return target
+
+
+def _is_simple_write(input: Array, indices: Sequence[Array | None], values: Array) -> bool:
+    """Whether indices of the first dimensions choose what a number, or as many as there are, can be written to."""
+    first = indices[0] if indices else None
+    if first is None or not input.size or not input.flags.c_contiguous or len(indices) > input.ndim:
+        return False
+    if values.dtype is not input.dtype or (values.ndim and values.shape != first.shape + input.shape[len(indices) :]):
+        return False
+    if any([index is None or index.dtype is not _INT64 or index.shape != first.shape for index in indices]):
+        return False
+    return not any([np.may_share_memory(input, each) for each in (values, *indices)])
+
+
+def _is_mask_for_all(indices: Sequence[Array | None], input: Array) -> bool:
+    """Whether an index list is a mask for every element, and there is nothing else to look at."""
+    mask = indices[0] if len(indices) == 1 else None
+    return mask is not None and mask.dtype is _BOOL and mask.shape == input.shape and input.flags.c_contiguous
 
 
 def _is_one_mask(indices: Sequence[Array | None]) -> bool:
@@ -119,6 +146,7 @@ def _check_values(input: Array, values: Array, shape: tuple[int, ...]) -> None:
 
 
 def index_select(input, dim, index, out=None):
+    dim = geometry.wrap_dim(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype not in _INDEX_DTYPES:
@@ -127,7 +155,6 @@ def index_select(input, dim, index, out=None):
     if out is not None:
         iterator.check_distinct(out)
         iterator.check_apart(out, [input, index])
-    dim = geometry.wrap_dim(dim, input.ndim)
     if not input.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
     extent = input.shape[dim] if input.ndim else 1
@@ -150,15 +177,21 @@ def index_add(input, dim, index, source, alpha=1, out=None):
         np.add(target, source.reshape(()), out=target)
         return target
     check_range(index, dim, input.shape[dim])
-    if input.ndim > 1 and widen(target) is not target:
-        add_at_exactly(target, open_key(input.shape, [*[None] * dim, index.reshape(-1)]), source)
-    elif source.size >= _LONG_ROW * index.size:
-        rows = np.moveaxis(target, dim, 0)
-        for place, row in zip(index.reshape(-1).tolist(), np.moveaxis(source, dim, 0)):
-            rows[place] += row
+    if input.ndim > 1 and (wide := widen(target)) is not target:  # added up in float32, and rounded once
+        quiet(_add_rows, wide, dim, index.reshape(-1), widen(source))
+        convert_into(target, wide)
     else:
-        add_at(target, open_key(input.shape, [*[None] * dim, index.reshape(-1)]), source)
+        quiet(_add_rows, target, dim, index.reshape(-1), source)
     return target
+
+
+def _add_rows(target: Array, dim: int, index: Array, source: Array) -> None:
+    if source.size < _LONG_ROW * index.size:
+        add_at(target, open_key(target.shape, [*[None] * dim, index]), source)
+        return
+    rows = np.moveaxis(target, dim, 0)
+    for place, row in zip(index.tolist(), np.moveaxis(source, dim, 0)):
+        rows[place] += row
 
 
 _LONG_ROW = 64  # elements, from which on a call of NumPy for each row is no burden
@@ -183,6 +216,7 @@ def masked_select(input, mask, out=None):
 
 
 def masked_scatter(input, mask, source, out=None):
+    shape = input.shape if out is not None else iterator.broadcast_shapes(mask.shape, input.shape)
     if input.dtype != source.dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"
@@ -190,11 +224,9 @@ def masked_scatter(input, mask, source, out=None):
         )
     if mask.dtype != _BOOL:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(mask)}")
-    if out is None:
-        shape = iterator.broadcast_shapes(mask.shape, input.shape)
-    else:
+    if out is not None:
         iterator.check_distinct(out)
-        shape, *_ = view_geometry.expand(mask.shape, mask.strides, 1, input.shape)
+        view_geometry.expand(mask.shape, mask.strides, 1, shape)
     target = np.broadcast_to(input, shape).copy() if out is None else target_of(input, out)
     mask = np.broadcast_to(mask, shape)
     count = int(np.count_nonzero(mask))

@@ -22,16 +22,21 @@ Array = np.ndarray
 
 
 def cat(tensors, dim=0, out=None):
-    if out is None and tensors and tensors[0].dtype is FLOAT and tensors[0].ndim < 4:
+    if out is None and tensors and tensors[0].dtype is FLOAT and _is_no_image(tensors[0]):
         try:
             result = np.concatenate(tensors, dim)
         except (ValueError, TypeError):
             pass  # sizes that don't fit, or that torch forgives; dtypes that NumPy has no common one for
         else:
             shape = result.shape
-            if result.dtype is FLOAT and result.flags.c_contiguous and 1 not in shape and 0 not in shape:
-                return result
+            if result.dtype is FLOAT and result.flags.c_contiguous and 0 not in shape:
+                return result if 1 not in shape else result.reshape(-1).reshape(shape)  # whose strides are in order
     return _cat(tensors, dim, out)
+
+
+def _is_no_image(array: Array) -> bool:
+    """Whether the array does not look like images with their channels last: else the result might have to."""
+    return array.ndim < 4 or geometry.suggested_format(array) is contiguous_format
 
 
 def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
@@ -105,6 +110,8 @@ def stack(tensors, dim=0, out=None):
             )
     if out is None and dim < len(shape):  # so torch does it, with what follows for the strides
         return view(cat(tensors, dim), (*shape[:dim], len(tensors), *shape[dim:]))
+    if out is not None and dim < len(shape):  # which then lies in the order of rows
+        tensors = [np.ascontiguousarray(tensor) for tensor in tensors]
     return cat([unsqueeze(tensor, dim) for tensor in tensors], dim, out)
 
 

@@ -39,7 +39,9 @@ Product = Callable[[Array, Array], Array]
 
 
 def _dot(a: Array, b: Array) -> Array:
-    return quiet(a.dot, b)
+    if 1 in (a.size, b.size):  # where NumPy takes 0 times infinity for 0
+        return np.asarray(quiet(np.multiply, a, b)).reshape(a.shape[:-1] + b.shape[1:])
+    return quiet(_exactly, np.dot, a, b)
 
 
 def _multiplied(product: Product, a: Array, b: Array) -> Array:
@@ -50,14 +52,31 @@ def _multiplied(product: Product, a: Array, b: Array) -> Array:
 
 
 def _batched(a: Array, b: Array) -> Array:
-    return quiet(np.matmul, a, b)
+    return quiet(_exactly, np.matmul, a, b)
+
+
+def _exactly(product: Product, a: Array, b: Array) -> Array:
+    """The product; that of large matrices of integers in float64, which BLAS takes, if it holds all the sums."""
+    if a.dtype.kind not in "iu" or a.size < _MANY or b.size < _MANY:
+        return product(a, b)
+    if a.shape[-1] * _largest(a) * _largest(b) >= _EXACT:
+        return product(a, b)
+    return product(a.astype(np.float64), b.astype(np.float64)).astype(np.int64).astype(a.dtype, copy=False)
+
+
+_MANY = 1 << 10
+_EXACT = 1 << 53
+
+
+def _largest(integers: Array) -> int:
+    return max(int(integers.max()), -int(integers.min()))
 
 
 # -------------------- products of matrices and vectors --------------------
 
 
 def mm(input, mat2, out=None):
-    if out is None and (input.dtype is FLOAT is mat2.dtype) and input.ndim == 2 == mat2.ndim:
+    if out is None and (input.dtype is FLOAT is mat2.dtype) and input.ndim == 2 == mat2.ndim and len(mat2) > 1:
         try:
             return run_quietly(input.dot, mat2)
         except SHORT_CUT_FAILED:
@@ -182,7 +201,7 @@ def _product_and_sum(mat1: Array, mat2: Array, addend: Array) -> Array:
 
 def addmm(input, mat1, mat2, beta=1, alpha=1, out=None):
     if out is None and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim and mat1.dtype.char in "fd":
-        if input.dtype is mat1.dtype is mat2.dtype and mat1.shape[1] == mat2.shape[0]:
+        if input.dtype is mat1.dtype is mat2.dtype and 1 < mat1.shape[1] == mat2.shape[0]:
             shape = mat1.shape[0], mat2.shape[1]
             if input.shape == shape or input.shape == shape[1:]:
                 return quiet(_product_and_sum, mat1, mat2, input)

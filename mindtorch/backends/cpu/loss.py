@@ -11,6 +11,7 @@ from mindtorch.backends.cpu.ctc import ctc_loss as ctc_loss
 from mindtorch.backends.cpu.ctc import ctc_loss_backward as ctc_loss_backward
 from mindtorch.backends.cpu.ctc import ctc_loss_backward_tensor as ctc_loss_backward_tensor
 from mindtorch.backends.cpu.ctc import ctc_loss_tensor as ctc_loss_tensor
+from mindtorch.backends.cpu.halves import converted
 from mindtorch.backends.cpu.precision import check_out, deliver, deliver_all, deliver_cast, widen
 from mindtorch.backends.cpu.strided import empty_like
 from mindtorch.iterator import (
@@ -37,6 +38,8 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, out=None):
     if out is not None:
         check_out(out[0], input)
     _check_nll_dtypes(input, target, weight, "nll_loss_out_frame")
+    if out is None and weight is None and _is_plain(input, target, ignore_index):
+        return _plain_nll(input, target, reduction)
     losses, weights = _nll_terms(widen(input), target, widen(weight), ignore_index)
     return deliver_all(_reduce_nll(losses, weights, reduction, input.ndim == 1), input, out)
 
@@ -49,7 +52,34 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         _check_shape(grad_output, target.shape)
     elif grad_output.ndim > 1 or grad_output.size != 1:
         raise RuntimeError(f"Expected a single element grad_output tensor, but got: {list(grad_output.shape)}")
+    if out is None and weight is None and reduction != NONE and _is_plain(input, target, ignore_index):
+        return _plain_nll_gradient(grad_output, input, target, reduction)
     return _nll_gradient(grad_output, input, target, weight, reduction, ignore_index, total_weight, out)
+
+
+def _is_plain(input: np.ndarray, target: np.ndarray, ignore_index: int) -> bool:
+    """Whether every target is a class and counts, as mostly: then there is less to do."""
+    if input.ndim != 2 or input.dtype not in (np.float32, np.float64) or target.dtype != np.int64 or not target.size:
+        return False
+    classes = input.shape[1]
+    if 0 <= ignore_index < classes:
+        return False
+    return bool(np.maximum.reduce(target.view(np.uint64)) < classes)  # so a negative class is too large
+
+
+def _plain_nll(input: np.ndarray, target: np.ndarray, reduction: int) -> tuple[np.ndarray, np.ndarray]:
+    losses = np.negative(input[np.arange(target.size), target])
+    if reduction == NONE:
+        return losses, np.zeros((), losses.dtype)
+    total, count = np.asarray(quiet(np.add.reduce, losses)), np.asarray(target.size, losses.dtype)
+    return np.divide(total, count, out=total) if reduction == MEAN else total, count
+
+
+def _plain_nll_gradient(grad_output: np.ndarray, input: np.ndarray, target: np.ndarray, reduction: int) -> np.ndarray:
+    result = np.zeros(input.shape, input.dtype)
+    share = quiet(np.divide, grad_output, -target.size) if reduction == MEAN else np.negative(grad_output)
+    result[np.arange(target.size), target] = share
+    return result
 
 
 def nll_loss2d_forward(input, target, weight, reduction, ignore_index, out=None):
@@ -385,7 +415,8 @@ def _check_operands(input: np.ndarray, target: np.ndarray, kernel: str, out: np.
 def _difference(input: np.ndarray, target: np.ndarray) -> np.ndarray:
     dtype = widen(_result_like(input, target)).dtype
     out = new_array(*result_layout((input, target), _promoted(input, target)), dtype)
-    return quiet(np.subtract, input.astype(dtype, copy=False), target.astype(dtype, copy=False), out=out)
+    wide = [each if each.dtype == dtype else converted(each, dtype) for each in (input, target)]
+    return quiet(np.subtract, *wide, out=out)
 
 
 def _square(array: np.ndarray) -> np.ndarray:

@@ -31,6 +31,10 @@ from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool2d as f
 from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool2d_backward as fractional_max_pool2d_backward
 from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool3d as fractional_max_pool3d
 from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool3d_backward as fractional_max_pool3d_backward
+from mindtorch.backends.cpu.grids import grid_sampler_2d as grid_sampler_2d
+from mindtorch.backends.cpu.grids import grid_sampler_2d_backward as grid_sampler_2d_backward
+from mindtorch.backends.cpu.grids import grid_sampler_3d as grid_sampler_3d
+from mindtorch.backends.cpu.grids import grid_sampler_3d_backward as grid_sampler_3d_backward
 from mindtorch.backends.cpu.padding import reflection_pad1d as reflection_pad1d
 from mindtorch.backends.cpu.padding import reflection_pad1d_backward as reflection_pad1d_backward
 from mindtorch.backends.cpu.padding import reflection_pad2d as reflection_pad2d
@@ -62,6 +66,9 @@ from mindtorch.backends.cpu.pooling_kernels import max_pool3d_with_indices_backw
 from mindtorch.backends.cpu.pooling_kernels import max_unpool2d as max_unpool2d
 from mindtorch.backends.cpu.pooling_kernels import max_unpool3d as max_unpool3d
 from mindtorch.backends.cpu.precision import Arrays, deliver, deliver_all, widen
+from mindtorch.backends.cpu.quantizing import fake_quantize_per_channel as fake_quantize_per_channel
+from mindtorch.backends.cpu.quantizing import fake_quantize_per_tensor as fake_quantize_per_tensor
+from mindtorch.backends.cpu.quantizing import fake_quantize_per_tensor_of_tensors as fake_quantize_per_tensor_of_tensors
 from mindtorch.backends.cpu.strided import empty_like, laid_out
 from mindtorch.backends.cpu.unfolding import col2im as col2im
 from mindtorch.backends.cpu.unfolding import im2col as im2col

@@ -98,6 +98,8 @@ def normalize_rows(
     x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rows, columns) normalized over columns, with each row's mean and reciprocal deviation."""
+    if 0 < x.size <= _FEW:
+        return _normalize_few(x, weight, bias, eps)
     out = np.empty(x.shape, x.dtype)
     mean, rstd = np.empty((x.shape[0], 1), x.dtype), np.empty((x.shape[0], 1), x.dtype)
     averages = np.full(x.shape[1], 1 / max(1, x.shape[1]), x.dtype)
@@ -114,6 +116,27 @@ def normalize_rows(
         if bias is not None:
             centred += bias
     return out, mean, rstd
+
+
+_FEW = 1 << 11  # elements of arrays so small that calls of NumPy cost more than what they do
+
+
+def _normalize_few(
+    x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    mean = np.add.reduce(x, 1)
+    mean /= x.shape[1]
+    out = np.subtract(x, mean[:, None], order="C")
+    rstd = np.vecdot(out, out)
+    rstd /= x.shape[1]
+    rstd += eps
+    np.reciprocal(np.sqrt(rstd, rstd), rstd)
+    out *= rstd[:, None]
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out, mean.reshape(-1, 1), rstd.reshape(-1, 1)
 
 
 def row_gradients(

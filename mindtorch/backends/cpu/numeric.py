@@ -139,17 +139,21 @@ def nan_to_num(
 # -------------------- exponents --------------------
 
 _LDEXP = Op(loops(parts.ldexp, FLOATS), compute_dtype=first)
-_TIMES_POWER_OF_TWO = Op(loops(parts.times_power_of_two, (*FLOATS, *COMPLEX)), int_to_float)
+_POWER_OF_TWO = Op(loops(np.exp2, (*FLOATS, *COMPLEX)), int_to_float)
+_PRODUCT = Op(loops(np.multiply, (*FLOATS, *COMPLEX)))
 _MANTISSA = Op(loops(parts.mantissa, FLOATS))
 _EXPONENT = Op(loops(parts.exponent, FLOATS), result_dtype=lambda dtype: INT32)
 
 
 def ldexp(input: Array, other: Array, out: Array | None = None) -> Array:
-    """With an integer for an exponent the power of two, which may be out of range, is not computed."""
+    """With an integer for an exponent the power of two, which may be out of range, is not computed.
+
+    Else it is as exact as the exponent's dtype.
+    """
     if out is not None and is_integral(out.dtype):
         raise RuntimeError(f"ldexp can't be cast to the desired output type {FROM_NUMPY[out.dtype].storage_name}")
     if input.dtype not in FLOATING or not is_integral(other.dtype):
-        return compute(_TIMES_POWER_OF_TWO, (input, other), out)
+        return compute(_PRODUCT, (input, compute(_POWER_OF_TWO, (other,))), out)
     if other.dtype == BOOL:
         raise not_implemented("ldexp_cpu_exp", BOOL)[BOOL](BOOL)
     return compute(_LDEXP, (input, other), out)

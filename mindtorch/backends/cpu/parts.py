@@ -65,10 +65,6 @@ def ldexp(x: Array, power: Array, out: Array | None = None) -> Array:
     return np.ldexp(x, np.clip(power, -20_000, 20_000).astype(np.int32), out=out)
 
 
-def times_power_of_two(x: Array, power: Array, out: Array | None = None) -> Array:
-    return np.multiply(x, np.exp2(power), out=out)
-
-
 def mantissa(x: Array, out: Array | None = None) -> Array:
     return np.asarray(np.frexp(x)[0]) if out is None else copy(np.frexp(x)[0], out)
 

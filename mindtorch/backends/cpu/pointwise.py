@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu import activations, arithmetic
+from mindtorch.backends.cpu import activations, arithmetic, halves
 from mindtorch.backends.cpu.activation_kernels import (
     elu,
     gelu,
@@ -53,7 +53,7 @@ from mindtorch.backends.cpu.choosing import (
     minimum,
     where,
 )
-from mindtorch.backends.cpu.computing import ALL, FLOATS, NUMBERS, REAL_NUMBERS, Op, compute, loops
+from mindtorch.backends.cpu.computing import ALL, FLOATS, REAL_NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.elementwise import binary, is_plain, unary
 from mindtorch.backends.cpu.numeric import (
     bitwise_left_shift,
@@ -91,7 +91,7 @@ from mindtorch.backends.cpu.refusals import (
     refused,
 )
 from mindtorch.backends.cpu.strided import empty_like
-from mindtorch.promotion import BOOL, COMPLEX, INTEGRAL, int_to_float, real_of, to_bool
+from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, HALF, INTEGRAL, int_to_float, real_of, to_bool
 
 __all__ = [
     "add", "addcdiv", "addcmul", "bitwise_left_shift", "bitwise_right_shift", "clamp", "clamp_max", "clamp_min",
@@ -116,8 +116,20 @@ INTEGERS = (BOOL, *INTEGRAL)
 
 _UNCHANGED = loops(arithmetic.copy, INTEGRAL)
 
-neg = unary(Op(loops(arithmetic.negative, NUMBERS), refusals=refused(RuntimeError, BOOL_NEGATED, BOOL)))
-_abs = unary(Op(loops(np.absolute, REAL_NUMBERS), refusals=not_implemented("abs_cpu", BOOL)))
+neg = unary(
+    Op(
+        loops(arithmetic.negative, REAL_NUMBERS)
+        | loops(arithmetic.negative_of_complex, COMPLEX)
+        | loops(halves.negative, (HALF, BFLOAT16)),
+        refusals=refused(RuntimeError, BOOL_NEGATED, BOOL),
+    )
+)
+_abs = unary(
+    Op(
+        loops(np.absolute, REAL_NUMBERS) | loops(halves.absolute, (HALF, BFLOAT16)),
+        refusals=not_implemented("abs_cpu", BOOL),
+    )
+)
 _abs_of_complex = unary(Op(loops(np.absolute, COMPLEX), result_dtype=real_of))
 _SIGN_OF_REAL = loops(arithmetic.copy, (BOOL,)) | loops(np.sign, INTEGRAL) | loops(arithmetic.sign, FLOATS)
 sign = unary(

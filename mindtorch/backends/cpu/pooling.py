@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mindtorch.backends.cpu.pooling_checks import check_input, check_output, check_window, sides_of
+from mindtorch.backends.cpu.strided import strided
 
 Dims = tuple[int, ...]
 
@@ -27,12 +28,13 @@ class Window(NamedTuple):
     def dims(self) -> int:
         return len(self.kernel)
 
+    @lru_cache(maxsize=256)  # noqa: B019  (a window is a small tuple)
     def padded_size(self, size: Dims) -> Dims:
         """How large the input must be for every window to fit, with the padding on its low side."""
         sides = zip(size, self.kernel, self.stride, self.padding, self.dilation, self.size)
         return tuple(max(n + 2 * p, (o - 1) * s + d * (k - 1) + 1) for n, k, s, p, d, o in sides)
 
-    @lru_cache(maxsize=256)  # noqa: B019  (a window is a small tuple)
+    @lru_cache(maxsize=256)  # noqa: B019
     def places(self) -> tuple[tuple, ...]:
         """For each position in the window the index of the elements under it, for all windows at once."""
         return tuple((..., *sides) for sides in product(*map(self._places_along, range(self.dims))))
@@ -101,6 +103,8 @@ def maximum(x: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
 
 def _first_largest(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
     """Each window's maximum and the number of its position, by arithmetic, which is faster than masked copies."""
+    if padded.size <= _FEW and padded.flags.c_contiguous:
+        return _largest_of_few(padded, window)
     counts = np.int8 if prod(window.kernel) < 128 else np.int32
     first, *others = window.places()
     best = padded[first].copy()
@@ -111,6 +115,20 @@ def _first_largest(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.n
         np.maximum(best, candidate, out=best)
         np.maximum(position, np.multiply(better, number, out=better), out=position)
     return best, position
+
+
+_FEW = 1 << 11  # elements of images so small that calls of NumPy cost more than what they do
+
+
+def _largest_of_few(padded: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
+    """The same by one look at a copy of all windows."""
+    outer, inner = padded.shape[: -window.dims], padded.strides[-window.dims :]
+    jumps = [step * stride for step, stride in zip(window.stride, inner)]
+    spread = [step * stride for step, stride in zip(window.dilation, inner)]
+    strides = (*padded.strides[: -window.dims], *jumps, *spread)
+    windows = strided(padded, (*outer, *window.size, *window.kernel), strides)
+    elements = windows.reshape(*outer, *window.size, prod(window.kernel))
+    return np.maximum.reduce(elements, -1), elements.argmax(-1)
 
 
 def _needs_care(best: np.ndarray) -> bool:

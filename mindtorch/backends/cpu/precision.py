@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mindtorch.backends.cpu.checks import c_name
+from mindtorch.backends.cpu.halves import convert_into, converted
 from mindtorch.iterator import needs_resize
-from mindtorch.quiet import quiet
+from mindtorch.promotion import FLOAT
 
 Arrays = tuple[np.ndarray | None, ...]
 
@@ -15,7 +16,7 @@ def widen(array: np.ndarray | None) -> np.ndarray | None:
     """The array in the dtype in which its kernel computes."""
     if array is None or array.dtype.itemsize != 2 or array.dtype.kind not in "fV":
         return array
-    return array.astype(np.float32)
+    return converted(array, FLOAT)
 
 
 def deliver(array: np.ndarray, like: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -33,11 +34,17 @@ def check_out(out: np.ndarray | None, like: np.ndarray) -> None:
 def deliver_cast(array: np.ndarray, like: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Like `deliver`, for the kernels that write to an out of any dtype."""
     if out is None:
-        return quiet(np.asarray, array, like.dtype)
+        is_ready = type(array) is np.ndarray and array.dtype == like.dtype
+        return array if is_ready else _as_dtype(array, like.dtype)
     if needs_resize(out, array.shape):
-        return quiet(np.asarray, array, out.dtype)
-    quiet(np.copyto, out, array, casting="unsafe")
+        return _as_dtype(array, out.dtype)
+    convert_into(out, array)
     return out
+
+
+def _as_dtype(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    array = np.asarray(array)
+    return array if array.dtype == dtype else converted(array, dtype)
 
 
 def deliver_all(arrays: Arrays, like: np.ndarray, outs: Arrays | None = None) -> Arrays:

@@ -13,6 +13,7 @@ Array = np.ndarray
 
 _MOST_ELEMENTS = (1 << 63) - 1
 # How many numbers torch computes together from one rounded first number; two such groups at a time, then one by one.
+_INTEGERS = {np.dtype(np.float32): 1 << 24, np.dtype(np.float64): 1 << 53}  # up to where every one has a number
 _LANES = {"float16": 16, "bfloat16": 16, "float32": 8, "float64": 4}
 
 
@@ -39,6 +40,8 @@ def arange_values(start: Any, step: Any, length: int, dtype: np.dtype) -> Array:
     if dtype.kind in "iu":
         first, step = int(start), int(step)
         return np.arange(length, dtype=np.int64 if dtype != np.int64 or step != 1 else dtype) * step + first
+    if _are_exact(start, step, length, dtype):
+        return np.arange(length, dtype=dtype) * dtype.type(step) + dtype.type(start)
     work = np.dtype(np.float32 if dtype.itemsize == 2 else np.float64)
     index = np.arange(length, dtype=work)
     exact = fused_multiply_add(index, work.type(step), work.type(start))
@@ -50,6 +53,12 @@ def arange_values(start: Any, step: Any, length: int, dtype: np.dtype) -> Array:
         firsts = cast(values[:grouped:lanes], work).repeat(lanes)
         values[:grouped] = cast(fused_multiply_add(lane, work.type(step), firsts), dtype)
     return values
+
+
+def _are_exact(start: Any, step: Any, length: int, dtype: np.dtype) -> bool:
+    """Whether all numbers, and those computed on the way, are integers that a float32 or float64 holds."""
+    largest = _INTEGERS.get(dtype, 0)
+    return abs(start) + length * abs(step) < largest and start == int(start) and step == int(step)
 
 
 def linspace_values(start: Any, end: Any, steps: int, dtype: np.dtype) -> Array:

@@ -9,11 +9,11 @@ import numpy as np
 from mindtorch import aligned, geometry, iterator
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import widened
+from mindtorch.backends.cpu.halves import convert_into, converted
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import reduced_dims
 from mindtorch.promotion import DOUBLE, FLOAT, INT64, is_integral
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]
@@ -29,14 +29,14 @@ def scalar_name(dtype: NumpyDtype) -> str:
 def as_computed(input: Array, dtype: NumpyDtype) -> Array:
     """The operand converted to `dtype`, and from there to the dtype in which that is computed."""
     if input.dtype != dtype:
-        input = quiet(_real_if(input, dtype).astype, dtype)
+        input = converted(_real_if(input, dtype), dtype)
     working = widened(dtype)
-    return input if working == dtype else input.astype(working)
+    return input if working == dtype else converted(input, working)
 
 
 def rounded(results: Iterable[Array | None], dtype: NumpyDtype) -> tuple[Array | None, ...]:
     """Several results that were computed as `as_computed` has it, in the dtype of the operands."""
-    return tuple([None if each is None else quiet(each.astype, dtype, copy=False) for each in results])
+    return tuple([each if each is None or each.dtype == dtype else converted(each, dtype) for each in results])
 
 
 def _real_if(array: Array, dtype: NumpyDtype) -> Array:
@@ -50,10 +50,10 @@ def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
     if out is not None:
         if iterator.needs_resize(out, result.shape):
             out = np.empty(result.shape, out.dtype)
-        quiet(np.copyto, out, _real_if(result, out.dtype), casting="unsafe")
+        convert_into(out, _real_if(result, out.dtype))
         return out
     if result.dtype != dtype:
-        result = quiet(result.astype, dtype, order="C")
+        result = converted(result, dtype)
     if not result.flags.c_contiguous:
         return result.copy(order="C")
     if result.ndim > 1 and 1 in result.shape:  # NumPy leaves any strides in dimensions of size 1
@@ -231,9 +231,14 @@ def _running_sum_of_row(values: Array, sums: Array) -> None:
 def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
     """np.cumsum; over an outer dimension with long rows it adds row to row, which NumPy does element by element.
 
-    Long rows of float32 give float32, computed in float64 by products of matrices.
+    Long rows of float32 give float32, computed in float64, if that is asked for, by products of matrices.
     """
-    if values.dtype == FLOAT and values.shape[axis] >= _LONG and axis == values.ndim - 1 and values.flags.c_contiguous:
+    if (
+        values.dtype == FLOAT != dtype
+        and values.shape[axis] >= _LONG
+        and axis == values.ndim - 1
+        and values.flags.c_contiguous
+    ):
         result = np.empty_like(values)
         for row, sums in zip(values.reshape(-1, values.shape[axis]), result.reshape(-1, values.shape[axis])):
             _running_sum_of_row(row, sums)

@@ -7,6 +7,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.computing import widened
 from mindtorch.backends.cpu.cumulative import cummax, cummin, cumprod, cumsum, logcumsumexp
+from mindtorch.backends.cpu.grid_histograms import histogram_of_points
 from mindtorch.backends.cpu.histograms import bincount, histogram_count, histogram_edges
 from mindtorch.backends.cpu.order_statistics import (
     aminmax,
@@ -34,6 +35,7 @@ from mindtorch.backends.cpu.reducing import (
 )
 from mindtorch.backends.cpu.refusals import not_implemented, refused
 from mindtorch.backends.cpu.searching import bucketize, bucketize_number, searchsorted, searchsorted_number
+from mindtorch.backends.cpu.segments import segment_reduce, segment_reduce_backward
 from mindtorch.backends.cpu.softmax import (
     log_softmax,
     log_softmax_backward_data,
@@ -71,6 +73,7 @@ __all__ = [
     "histc",
     "histogram_count",
     "histogram_edges",
+    "histogram_of_points",
     "kthvalue",
     "log_softmax",
     "log_softmax_backward_data",
@@ -82,6 +85,8 @@ __all__ = [
     "nanmedian_dim",
     "searchsorted",
     "searchsorted_number",
+    "segment_reduce",
+    "segment_reduce_backward",
     "softmax",
     "softmax_backward_data",
     "sort",
@@ -92,6 +97,7 @@ __all__ = [
     "var",
     "var_mean",
 ]
+
 
 Array = np.ndarray
 Dims = Any  # int, sequence of ints or None
@@ -370,6 +376,8 @@ def vector_norm(
     out: Array | None = None,
 ) -> Array:
     _check_norm_dtype(input.dtype)
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     ord = float(ord)
     dims = reduced_dims(dim, input.ndim)
     if ord < 0 or ord == math.inf:

@@ -98,7 +98,7 @@ def _check_side(side: str | None, right: bool) -> None:
 
 
 def _check_shapes(ordered: Array, values: Array) -> None:
-    if not values.ndim and ordered.ndim > 1:
+    if not values.ndim and ordered.ndim != 1:
         raise RuntimeError(
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
             f"boundaries tensor dim({ordered.ndim}) and input value's dim({values.ndim}) numel({values.size})"

@@ -22,11 +22,11 @@ Step = Callable[..., None]
 def softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
     if out is None and not half_to_float and _is_small(input, dim):
         try:
-            result = run_quietly(_small_softmax, input)
+            result = run_quietly(_small_softmax, input.reshape(-1, input.shape[-1]))
         except RuntimeError:
             result = None
         if result is not None:
-            return result
+            return result.reshape(input.shape)
     return _run("softmax", _softmax_step, (input,), dim, half_to_float, out)
 
 
@@ -36,9 +36,9 @@ _SQUARES = [np.ones((length, length), FLOAT) for length in range(_SHORT_ROW + 1)
 
 def _is_small(input: Array, dim: int) -> bool:
     """Whether the rows are so few and short that overhead is all that counts."""
-    if input.dtype is not FLOAT or input.ndim != 2 or not 0 < input.size <= 1024 or not input.flags.c_contiguous:
+    if input.dtype is not FLOAT or not input.ndim or not 0 < input.size <= 1024 or not input.flags.c_contiguous:
         return False
-    return dim in (1, -1) and input.shape[1] <= _SHORT_ROW
+    return dim in (input.ndim - 1, -1) and input.shape[-1] <= _SHORT_ROW
 
 
 def _small_softmax(x: Array) -> Array | None:
@@ -54,8 +54,16 @@ def _small_softmax(x: Array) -> Array | None:
 
 
 def log_softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
+    if out is None and not half_to_float and _is_small(input, dim):
+        return quiet(_small_log_softmax, input.reshape(-1, input.shape[-1])).reshape(input.shape)
     step = partial(_log_softmax_step, rounded_to=input.dtype) if _rounds_logarithm(input, dim) else _log_softmax_step
     return _run("log_softmax", step, (input,), dim, half_to_float, out)
+
+
+def _small_log_softmax(x: Array) -> Array:
+    result = x - np.maximum.reduce(x, 1, None, None, True)
+    total = np.exp(result).dot(_SQUARES[len(x[0])])
+    return np.subtract(result, np.log(total, total), result)
 
 
 def _rounds_logarithm(input: Array, dim: int) -> bool:

@@ -32,13 +32,18 @@ def sort_stable(
         raise _NO_SORT[input.dtype](input.dtype)
     keys = as_computed(values, input.dtype)
     indices = order_descending(keys, axis) if descending else np.argsort(keys, axis, kind="stable")
-    return _store_pair(np.take_along_axis(values, indices, axis), indices, input, out)
+    return _store_pair(_chosen(values, indices, axis), indices, input, out)
 
 
 def order_descending(keys: Array, axis: int) -> Array:
     """The stable order, largest first: a stable sort of the keys read backwards, read backwards."""
-    backwards = np.argsort(np.flip(keys, axis), axis, kind="stable")
-    return np.flip(keys.shape[axis] - 1 - backwards, axis)
+    turned = (*[slice(None)] * axis, slice(None, None, -1))
+    backwards = np.argsort(keys[turned], axis, kind="stable")
+    return np.subtract(keys.shape[axis] - 1, backwards, backwards)[turned]
+
+
+def _chosen(values: Array, indices: Array, axis: int) -> Array:
+    return values[indices] if values.ndim == 1 else np.take_along_axis(values, indices, axis)
 
 
 def _store_pair(values: Array, indices: Array, input: Array, out: Pair | None) -> Pair:
@@ -50,6 +55,8 @@ def _store_pair(values: Array, indices: Array, input: Array, out: Pair | None) -
             store(values.reshape(shape), input.dtype, out[0]),
             store(indices.reshape(shape), INT64, out[1]),
         )
+    if input.flags.c_contiguous and 1 not in shape and input.size:
+        return np.ascontiguousarray(values).reshape(shape), np.ascontiguousarray(indices).reshape(shape)
     strides = geometry.preserved_strides(shape, geometry.strides_of(input))
     results = new_array(shape, strides, input.dtype), new_array(shape, strides, INT64)
     for result, values_or_indices in zip(results, (values, indices), strict=True):
@@ -69,9 +76,11 @@ def topk(
         raise _NO_TOPK[input.dtype](input.dtype)
     values_out, indices_out = out or (None, None)
     check_out_dtype(indices_out, INT64)
-    rows = np.moveaxis(values, axis, -1)
-    indices = np.moveaxis(quiet(_best, as_computed(rows, input.dtype), k, largest), -1, axis)
-    chosen = np.take_along_axis(values, indices, axis)
+    is_last = axis == values.ndim - 1
+    rows = values if is_last else np.moveaxis(values, axis, -1)
+    best = quiet(_best, as_computed(rows, input.dtype), k, largest)
+    indices = best if is_last else np.moveaxis(best, -1, axis)
+    chosen = _chosen(values, indices, axis)
     shape = chosen.shape if input.ndim else ()
     return store(chosen.reshape(shape), input.dtype, values_out), store(indices.reshape(shape), INT64, indices_out)
 
@@ -108,4 +117,4 @@ def _best_one_by_one(keys: Array, k: int, largest: bool) -> Array | None:
 
 
 def _order(keys: Array, largest: bool) -> Array:
-    return order_descending(keys, -1) if largest else np.argsort(keys, axis=-1, kind="stable")
+    return order_descending(keys, keys.ndim - 1) if largest else np.argsort(keys, axis=-1, kind="stable")

@@ -6,6 +6,11 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.sparsecpu.array import SparseArray
+from mindtorch.backends.sparsecsrcpu.array import CompressedArray
+from mindtorch.backends.sparsecsrcpu.conversion import to_layout
+from mindtorch.backends.sparsecsrcpu.sparse import masked
+from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
+from mindtorch.layout import sparse_coo as coo_layout
 
 Array = np.ndarray
 
@@ -32,6 +37,21 @@ def sparse_coo(
     return SparseArray(indices, values, tuple(size), bool(is_coalesced))
 
 
+def sparse_compressed(
+    compressed_indices: Array,
+    plain_indices: Array,
+    values: Array,
+    size: Sequence[int],
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = False,
+) -> CompressedArray:
+    if dtype is not None:
+        values = values.astype(dtype.numpy, copy=False)
+    return CompressedArray(compressed_indices, plain_indices, values, tuple(size), layout)
+
+
 def to_sparse_dim(input: Array, sparse_dim: int) -> SparseArray:
     if sparse_dim == 0 and input.ndim:
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
@@ -47,12 +67,38 @@ def to_sparse_dim(input: Array, sparse_dim: int) -> SparseArray:
     return SparseArray(np.stack(places), input[places], input.shape, True)
 
 
-def to_sparse(input: Array, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None) -> SparseArray:
+def to_sparse(
+    input: Array, layout: Any = None, blocksize: Sequence[int] | None = None, dense_dim: int | None = None
+) -> SparseArray | CompressedArray:
+    if layout not in (None, coo_layout):
+        return to_layout(input, layout, blocksize, dense_dim)
+    if blocksize is not None:
+        raise RuntimeError(
+            "dense_to_sparse: conversion from Strided to Sparse with blocksize argument given is not supported"
+        )
     return to_sparse_dim(input, input.ndim - (dense_dim or 0))
 
 
-def sparse_mask(input: Array, mask: SparseArray) -> SparseArray:
+def to_csr(input: Array, dense_dim: int | None = None) -> CompressedArray:
+    return to_layout(input, sparse_csr, None, dense_dim)
+
+
+def to_csc(input: Array, dense_dim: int | None = None) -> CompressedArray:
+    return to_layout(input, sparse_csc, None, dense_dim)
+
+
+def to_bsr(input: Array, blocksize: Sequence[int], dense_dim: int | None = None) -> CompressedArray:
+    return to_layout(input, sparse_bsr, blocksize, dense_dim)
+
+
+def to_bsc(input: Array, blocksize: Sequence[int], dense_dim: int | None = None) -> CompressedArray:
+    return to_layout(input, sparse_bsc, blocksize, dense_dim)
+
+
+def sparse_mask(input: Array, mask: SparseArray | CompressedArray) -> SparseArray | CompressedArray:
     """The elements of a dense array at the places of a sparse one."""
+    if isinstance(mask, CompressedArray):
+        return masked(input, mask)
     if input.shape != mask.shape:
         raise RuntimeError(
             f"sparse_mask(): operands have incompatible sizes; self has size {list(input.shape)} but mask has size "

@@ -6,7 +6,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.reducing import add_up, as_computed, count, store
 from mindtorch.iterator import reduced_dims
-from mindtorch.promotion import COMPLEX, is_integral, real_of
+from mindtorch.promotion import COMPLEX, is_integral, real_number, real_of
 from mindtorch.quiet import quiet
 from mindtorch.warning import warn
 
@@ -56,7 +56,7 @@ def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdi
     if is_integral(input.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     dims = reduced_dims(dim, input.ndim)
-    freedom = count(input.shape, dims) - (1 if correction is None else correction)
+    freedom = count(input.shape, dims) - (1 if correction is None else real_number(correction))
     if freedom <= 0:
         warn(
             f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "

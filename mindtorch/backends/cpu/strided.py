@@ -76,8 +76,9 @@ def laid_out(array: Array, strides: tuple[int, ...] | None) -> Array:
     if strides is None:
         if array.flags.c_contiguous and 1 not in array.shape:
             return array
-        strides = geometry.contiguous_strides(array.shape)
-    scaled = tuple([stride * array.itemsize for stride in strides])
+        scaled = geometry.contiguous_strides(array.shape, array.itemsize)
+    else:
+        scaled = tuple([stride * array.itemsize for stride in strides])
     if strides_of(array) == scaled:
         return array
     result = allocate(array.shape, scaled, array.dtype)

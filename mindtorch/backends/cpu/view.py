@@ -5,6 +5,7 @@ dimensions with one element or of arrays with none; otherwise the geometry comes
 """
 
 import builtins
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def view(input, size):
         else:
             if shown.shape == size or -1 in size:  # NumPy takes any negative number for -1
                 return shown
-    return _strided_by(view_geometry.view, input, size)
+    return _strided_by(view_geometry.view, input, tuple(size))
 
 
 def unsafe_view(input, size):
@@ -96,7 +97,7 @@ def permute(input, dims):
 def expand(input, size, implicit=False):
     if len(size) < input.ndim:
         raise view_geometry.too_few_sizes(input.shape, size, type_name(input))
-    return _strided_by(view_geometry.expand, input, size)
+    return _strided_by(view_geometry.expand, input, tuple(size))
 
 
 def squeeze(input):
@@ -250,7 +251,13 @@ def _known(input: Array) -> Array:
 
 
 def _strided_by(geometry_of: Any, input: Array, *args: Any) -> Array:
-    return strided(input, *geometry_of(input.shape, strides_of(input), input.itemsize, *args))
+    return strided(input, *_geometry(geometry_of, input.shape, strides_of(input), input.itemsize, *args))
+
+
+@lru_cache(maxsize=4096)
+def _geometry(geometry_of: Any, *args: Any) -> view_geometry.Geometry:
+    """Programs take the same views again and again."""
+    return geometry_of(*args)
 
 
 def _offset(input: Array) -> int:

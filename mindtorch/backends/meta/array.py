@@ -89,7 +89,12 @@ class MetaArray:
     def __repr__(self) -> str:
         return f"MetaArray(shape={self.shape}, dtype={self.dtype})"
 
-    # NumPy asks these when an array without data meets one with data.
+    # Kernels of the CPU ask for NumPy's methods, and NumPy for these, when an array without data meets one with data.
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if hasattr(np.ndarray, name) and not name.startswith("_"):
+            raise _no_data()
+        raise AttributeError(f"'MetaArray' object has no attribute '{name}'")
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise _no_data()

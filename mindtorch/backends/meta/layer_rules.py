@@ -1,7 +1,9 @@
 """Shape rules of bags of embeddings, sampled grids and distances of pairs."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from mindtorch.backends.grid_checks import check_grid
 from mindtorch.backends.meta.results import Kernel, new
 from mindtorch.promotion import DOUBLE
 
@@ -52,5 +54,30 @@ def embedding_bag_backward(promotion: str) -> Kernel:
 def embedding_bag_per_sample_weights_backward(promotion: str) -> Kernel:
     def kernel(grad: Any, weight: Any, indices: Any, *options: Any) -> Any:
         return new(indices.shape, grad.dtype)
+
+    return kernel
+
+
+def grid_sampler(promotion: str) -> Kernel:
+    def kernel(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+        check_grid(input, grid, 4 if input.ndim == 4 else 5, interpolation_mode)
+        return new((*input.shape[:2], *grid.shape[1:-1]), input.dtype)
+
+    return kernel
+
+
+def grid_sampler_backward(promotion: str) -> Kernel:
+    def kernel(
+        grad_output: Any,
+        input: Any,
+        grid: Any,
+        interpolation_mode: int,
+        padding_mode: int,
+        align_corners: bool,
+        output_mask: Sequence[bool],
+    ) -> Any:
+        return tuple(
+            [new(each.shape, each.dtype) if wanted else None for wanted, each in zip(output_mask, (input, grid))]
+        )
 
     return kernel

@@ -23,6 +23,8 @@ from mindtorch.backends.meta.layer_rules import embedding_bag_forward_only as em
 from mindtorch.backends.meta.layer_rules import (
     embedding_bag_per_sample_weights_backward as embedding_bag_per_sample_weights_backward,
 )
+from mindtorch.backends.meta.layer_rules import grid_sampler as grid_sampler
+from mindtorch.backends.meta.layer_rules import grid_sampler_backward as grid_sampler_backward
 from mindtorch.backends.meta.linalg_rules import det as det
 from mindtorch.backends.meta.linalg_rules import eig as eig
 from mindtorch.backends.meta.linalg_rules import eigh as eigh

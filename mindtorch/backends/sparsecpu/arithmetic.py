@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import promotion
+from mindtorch import promotion, state
 from mindtorch.backends.sparsecpu.array import SparseArray
+from mindtorch.backends.sparsecpu.pointwise import on_values_kernels
 from mindtorch.dispatch.registry import register_kernels
 
 
@@ -34,8 +35,7 @@ def mul(input: SparseArray, other: Any, out: SparseArray | None = None) -> Spars
     if isinstance(other, SparseArray):
         other = other.to_dense()
     if isinstance(other, np.ndarray) and other.ndim:
-        own = input.coalesce()
-        result = own.with_values(own.values * np.broadcast_to(other, own.shape)[tuple(own.indices)])
+        result = input.times(other)
     else:
         result = input.with_values(_same_dtype(input.values * other, input, other))
     return result if out is None else out.become(result)
@@ -54,6 +54,7 @@ def _same_dtype(values: np.ndarray, input: SparseArray, other: Any) -> np.ndarra
 
 
 def neg(input: SparseArray, out: SparseArray | None = None) -> SparseArray:
+    """Of sums, it is that of the terms: equal indices may stay."""
     result = input.with_values(-input.values)
     return result if out is None else out.become(result)
 
@@ -79,6 +80,11 @@ def _zeros(input: SparseArray, dtype: np.dtype | None = None) -> SparseArray:
     return SparseArray(np.zeros((input.sparse_dim, 0), np.int64), values, input.shape, True)
 
 
+def zeros(size: Sequence[int], dtype: Any = None, *options: Any) -> SparseArray:
+    values = np.zeros(0, (dtype or state.default_dtype).numpy)
+    return SparseArray(np.zeros((len(size), 0), np.int64), values, tuple(size), True)
+
+
 def to_copy(input: SparseArray, dtype: Any = None, *options: Any) -> SparseArray:
     copy = input.copy()
     return copy if dtype is None else copy.with_values(copy.values.astype(dtype.numpy))
@@ -101,6 +107,30 @@ def transpose(input: SparseArray, dim0: int, dim1: int) -> SparseArray:
     return SparseArray(input.indices[order[: input.sparse_dim]], input.values, tuple(shape), False)
 
 
+def permute(input: SparseArray, dims: Sequence[int]) -> SparseArray:
+    order = [dim % input.ndim for dim in dims]
+    sparse, dense = order[: input.sparse_dim], [dim - input.sparse_dim + 1 for dim in order[input.sparse_dim :]]
+    if max(sparse, default=0) >= input.sparse_dim:
+        raise RuntimeError("permute: the sparse and the dense dimensions of a sparse tensor cannot be mixed")
+    shape = tuple(input.shape[dim] for dim in order)
+    return SparseArray(input.indices[sparse], input.values.transpose(0, *dense), shape, False)
+
+
+def select(input: SparseArray, dim: int, index: int) -> Any:
+    """What is left of a dimension's elements is sparse while there is another sparse dimension, else dense."""
+    dim, shape = dim % input.ndim, list(input.shape)
+    length = shape.pop(dim)
+    index = index + length if index < 0 else index
+    own = input.coalesce()
+    if dim >= own.sparse_dim:
+        values = np.take(own.values, index, axis=dim - own.sparse_dim + 1)
+        return SparseArray(own.indices, values, tuple(shape), True)
+    chosen = own.indices[dim] == index
+    if own.sparse_dim == 1:
+        return np.asarray(own.values[chosen].sum(0, dtype=own.dtype))
+    return SparseArray(np.delete(own.indices[:, chosen], dim, axis=0), own.values[chosen], tuple(shape), True)
+
+
 def t(input: SparseArray) -> SparseArray:
     return transpose(input, 0, 1) if input.ndim > 1 else input.copy()
 
@@ -111,21 +141,26 @@ def sum(input: SparseArray, dtype: Any = None) -> np.ndarray:
 
 
 def mm(input: SparseArray, mat2: Any, out: np.ndarray | None = None) -> np.ndarray:
-    """Each value times the row of `mat2` that its column names, added to the row of the result that its row names."""
+    """sparse @ dense, which is dense."""
     if isinstance(mat2, SparseArray):
         mat2 = mat2.to_dense()
     if input.shape[1] != mat2.shape[0]:
         raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {input.shape[1]}, got {mat2.shape[0]}")
-    rows, columns = input.indices
-    result = np.zeros((input.shape[0], mat2.shape[1]), input.dtype) if out is None else out
-    result[...] = 0
-    np.add.at(result, rows, input.values[:, None] * mat2[columns])
-    return result
+    product = input.dot(mat2)
+    if out is None:
+        return product
+    out[...] = product
+    return out
+
+
+def mv(input: SparseArray, vec: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    return mm(input, vec[:, None], None if out is None else out[:, None])[:, 0]
 
 
 register_kernels(
     "SparseCPU",
     {
+        **on_values_kernels(SparseArray.coalesce),
         "_to_copy": to_copy,
         "add.Tensor": add,
         "clone": clone,
@@ -134,11 +169,15 @@ register_kernels(
         "div.Tensor": div,
         "mm": mm,
         "mul.Tensor": mul,
+        "mv": mv,
         "neg": neg,
+        "permute": permute,
+        "select.int": select,
         "sum": sum,
         "t": t,
         "transpose.int": transpose,
         "zero_": zero,
+        "zeros": zeros,
         "zeros_like": zeros_like,
     },
 )

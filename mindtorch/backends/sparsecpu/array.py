@@ -1,6 +1,7 @@
 """`SparseArray`: the array of a sparse (COO) tensor: where its elements are, and what they are."""
 
 from math import prod
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -8,6 +9,9 @@ import numpy as np
 from mindtorch.device import CPU, device
 from mindtorch.dispatch.keys import register_backend
 from mindtorch.layout import sparse_coo
+
+# What sparse arrays answer when they are asked how their memory is laid out.
+NOT_DENSE = SimpleNamespace(c_contiguous=False, f_contiguous=False)
 
 
 class SparseArray:
@@ -23,6 +27,7 @@ class SparseArray:
     layout = sparse_coo
     byte_offset = 0
     base = None  # it shares no memory with a dense array
+    flags = NOT_DENSE
 
     def __init__(self, indices: np.ndarray, values: np.ndarray, shape: tuple[int, ...], coalesced: bool) -> None:
         self.indices = indices
@@ -109,13 +114,37 @@ class SparseArray:
     def astype(self, dtype: np.dtype) -> "SparseArray":
         return self.with_values(self.values.astype(dtype))
 
+    def times(self, dense: np.ndarray) -> "SparseArray":
+        """The products with the elements of a dense array at the same places."""
+        own = self.coalesce()
+        return own.with_values(own.values * np.broadcast_to(dense, own.shape)[tuple(own.indices)])
+
+    def dot(self, matrix: np.ndarray) -> np.ndarray:
+        """The product with a dense matrix: each value times the row of it that its column names, added up by rows."""
+        rows, columns = self.indices
+        result = np.zeros((self.shape[0], matrix.shape[1]), self.dtype)
+        np.add.at(result, rows, self.values[:, None] * matrix[columns])
+        return result
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """What kernels of dense arrays multiply matrices with."""
+        dense = self.to_dense()
+        return dense if dtype is None else dense.astype(dtype)
+
     def __mul__(self, factor: np.ndarray) -> "SparseArray":
         return self.with_values(self.values * factor)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (None,)) -> Any:
-        """dense + sparse, which a kernel of dense arrays computes; nothing else is defined."""
+        """dense + sparse and dense * sparse, which kernels of dense arrays compute; nothing else is defined."""
         dense, own = inputs if len(inputs) == 2 else (None, None)
-        if ufunc is not np.add or method != "__call__" or own is not self or not isinstance(dense, np.ndarray):
+        if method != "__call__" or own is not self or not isinstance(dense, np.ndarray):
+            return NotImplemented
+        if ufunc is np.multiply:
+            return self.times(dense)
+        if ufunc is not np.add:
             return NotImplemented
         result = dense.copy() if out[0] is None else out[0]
         if result is not dense:

@@ -1,17 +1,27 @@
 """Kernels of the sparse family whose input is sparse."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch.backends.cpu import sparse as dense_kernels
 from mindtorch.backends.sparsecpu.array import SparseArray
+from mindtorch.backends.sparsecsrcpu.array import CompressedArray
+from mindtorch.backends.sparsecsrcpu.conversion import to_layout
+from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 
 
 def to_dense(input: SparseArray, dtype: Any = None, masked_grad: bool | None = None) -> np.ndarray:
     if dtype is not None:
         raise RuntimeError("dtype argument is not supported by sparse_to_dense")
     return input.to_dense()
+
+
+def to_sparse(
+    input: SparseArray, layout: Any = None, blocksize: Sequence[int] | None = None, dense_dim: int | None = None
+) -> CompressedArray:
+    return to_layout(input, layout, blocksize, dense_dim)
 
 
 def coalesce(input: SparseArray) -> SparseArray:
@@ -42,5 +52,21 @@ def dense_dim(input: SparseArray) -> int:
     return input.dense_dim
 
 
-def sparse_mask(input: SparseArray, mask: SparseArray) -> SparseArray:
+def sparse_mask(input: SparseArray, mask: SparseArray | CompressedArray) -> SparseArray | CompressedArray:
     return dense_kernels.sparse_mask(input.to_dense(), mask)
+
+
+def to_csr(input: SparseArray, dense_dim: int | None = None) -> CompressedArray:
+    return to_layout(input, sparse_csr, None, dense_dim)
+
+
+def to_csc(input: SparseArray, dense_dim: int | None = None) -> CompressedArray:
+    return to_layout(input, sparse_csc, None, dense_dim)
+
+
+def to_bsr(input: SparseArray, blocksize: Sequence[int], dense_dim: int | None = None) -> CompressedArray:
+    return to_layout(input, sparse_bsr, blocksize, dense_dim)
+
+
+def to_bsc(input: SparseArray, blocksize: Sequence[int], dense_dim: int | None = None) -> CompressedArray:
+    return to_layout(input, sparse_bsc, blocksize, dense_dim)

@@ -1,0 +1,69 @@
+"""Formulas of linear systems whose matrix is given by its factors, of such inverses, and of pseudo-inverses.
+
+Of A X = B, the gradient of B is A^-H g and that of A is -(A^-H g) X^H; the factors get their shares of the latter.
+"""
+
+from mindtorch.autograd.formulas.decompositions import _triangle
+from mindtorch.dispatch import ops
+
+
+def cholesky_solve_backward(grad, input2, result, upper):
+    """Gradients of the right-hand side and of the factor."""
+    own = ops.cholesky_solve(grad, input2, upper)
+    product = own.matmul(result.mH)
+    return own, _cholesky_factor_gradient(product + product.mH, input2, upper)
+
+
+def cholesky_inverse_backward(grad, self, result, upper):
+    """Gradient of the factor of the matrix that was inverted."""
+    return _cholesky_factor_gradient(result.matmul(grad + grad.mH).matmul(result), self, upper)
+
+
+def _cholesky_factor_gradient(change, factor, upper):
+    return -(factor.matmul(change) if upper else change.matmul(factor))
+
+
+def triangular_solve_backward(grad, copy_grad, A, solution, upper, transpose, unitriangular):
+    """Gradients of the right-hand side and of the matrix, of which there also is a copy among the results."""
+    if grad is None:
+        return ops.zeros_like(solution), copy_grad
+    adjoint = A.conj() if transpose else A.mH
+    own = ops.linalg_solve_triangular(adjoint, grad, upper=upper == transpose, unitriangular=unitriangular)
+    product = solution.conj().matmul(own.mT) if transpose else own.matmul(solution.mH)
+    matrix = _triangle(-product, upper, unitriangular)
+    return own, matrix if copy_grad is None else matrix + copy_grad
+
+
+def lu_solve_backward(grad, LU, pivots, result, left, adjoint):
+    """Gradients of the two factors, which are in one matrix, and of the right-hand side."""
+    own = ops.linalg_lu_solve(LU, pivots, grad, left=left, adjoint=not adjoint)
+    one, other = (own, result) if left != adjoint else (result, own)
+    matrix = -(one.matmul(other.mH) if left else one.mH.matmul(other))
+    exchange, lower, upper = ops.lu_unpack(LU, pivots)
+    permuted = exchange.mT.matmul(matrix)
+    return permuted.matmul(upper.mH).tril(-1) + lower.mH.matmul(permuted).triu(), own
+
+
+def lu_unpack_backward(L_grad, U_grad, shape):
+    """Gradient of the matrix that holds both factors."""
+    rows, columns = shape[-2:]
+    parts = []
+    if U_grad is not None:
+        parts.append(ops.constant_pad_nd(U_grad.triu(), [0, 0, 0, rows - U_grad.shape[-2]]))
+    if L_grad is not None:
+        parts.append(ops.constant_pad_nd(L_grad.tril(-1), [0, columns - L_grad.shape[-1]]))
+    return sum(parts[1:], parts[0])
+
+
+def pinv_backward(grad, self, result):
+    """Gradient of the pseudo-inverse, by the smaller of its two dimensions (Golub and Pereyra)."""
+    adjoint, inverse_adjoint = grad.mH, result.mH
+    if self.shape[-2] <= self.shape[-1]:
+        product = adjoint.matmul(result)
+        right = product.matmul(inverse_adjoint)
+        outside = inverse_adjoint.matmul(result).matmul(adjoint - product.matmul(self))
+        return right - result.matmul(product).mH - self.matmul(result).matmul(right) + outside
+    product = result.matmul(adjoint)
+    left = inverse_adjoint.matmul(product)
+    outside = (adjoint - self.matmul(product)).matmul(result).matmul(inverse_adjoint)
+    return left - product.matmul(result).mH - left.matmul(result).matmul(self) + outside

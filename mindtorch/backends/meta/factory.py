@@ -1,0 +1,39 @@
+"""New arrays like one without data: with its shape only on its own backend, with memory on another."""
+
+from typing import Any
+
+from mindtorch import geometry
+from mindtorch.backends.meta.array import MetaArray
+from mindtorch.backends.meta.rules import like
+from mindtorch.device import as_device
+from mindtorch.dispatch.keys import backend_for_device
+from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dtype import FROM_NUMPY
+
+_shaped_like = like(None)
+
+
+def empty_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    shaped = _shaped_like(input, dtype, memory_format)
+    if device is None or as_device(device).type == "meta":
+        return shaped
+    make = kernel_table("empty_strided")[backend_for_device(as_device(device).type)]
+    return make(shaped.shape, geometry.strides_of(shaped), FROM_NUMPY[shaped.dtype], None, device, None)
+
+
+def zeros_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _filled(empty_like(input, dtype, layout, device, pin_memory, memory_format), 0)
+
+
+def ones_like(input, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _filled(empty_like(input, dtype, layout, device, pin_memory, memory_format), 1)
+
+
+def full_like(input, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None):
+    return _filled(empty_like(input, dtype, layout, device, pin_memory, memory_format), fill_value)
+
+
+def _filled(target: Any, value: Any) -> Any:
+    if type(target) is MetaArray:
+        return target
+    return kernel_table("fill.Scalar")[type(target)](target, value, target)
