@@ -1,7 +1,7 @@
 """The rule about ``aclnn``, the call behind an NPU kernel: a function of CANN with its arguments.
 
-CANN has names of its own (``keepDim``, ``gradInput``, ``cubeMathType``), so a name that the schema does not have is no
-mistake in itself. One that is nearly an argument that the call leaves out is a misspelt one.
+CANN has names of its own (``keepDim``, ``gradInput``, ``cubeMathType``), which are listed here. Any other name that the
+schema does not have is a mistake; one that is nearly an argument that the call leaves out is a misspelt one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from .errors import Problems
+from .kernels import HandWritten
 from .model import FunctionSchema
 from .ops import OpEntry
 from .yaml_source import Scalar
@@ -20,10 +21,16 @@ _WORD = re.compile(r"\w+")
 # What CANN adds to the name of an argument, and what it calls the result of a backward step.
 _ADDED = re.compile("(?:Out|Optional|Ref)+$")
 _OWN_NAMES = ("out", "gradInput")
+# Arguments that PyTorch's schemas do not have, or that other overloads of the op have.
+CANN_NAMES = frozenset(
+    "clipValueMax clipValueMin cubeMathType dim from grad gradBias gradWeight gridGrad indices input inputGrad"
+    " inputScale keepDim keepdim m max meanOutOptional min mode offset output prob reduce rstdOutOptional saveInvstd"
+    " saveMean seed selfOrResult splitSections src stable tensors to valuesOut x".split()
+)
 _NEARLY = 0.75
 
 
-def aclnn_names_arguments(entry: OpEntry, problems: Problems) -> None:
+def aclnn_names_arguments(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
     """It is written as a call, and what it names are arguments and outputs of the op, as CANN spells them."""
     source = entry.scalar("aclnn")
     if source is None:
@@ -37,9 +44,8 @@ def aclnn_names_arguments(entry: OpEntry, problems: Problems) -> None:
     for number, word in enumerate(words):
         if any(word.text == earlier.text for earlier in words[:number]):
             problems.add("E043", f"'{word.text}' is given twice in the ACLNN call", word.location, "remove one")
-    for word, meant in _misspelt(words, entry.op.schema):
-        message = f"'{word.text}' is no argument or output of {entry.op.name}"
-        problems.add("E043", message, word.location, f"did you mean '{meant}'?")
+    for word, hint in _strange(words, entry.op.schema, sources.project.is_library):
+        problems.add("E043", f"'{word.text}' is no argument or output of {entry.op.name}", word.location, hint)
 
 
 def _words(source: Scalar, start: int) -> Iterator[Scalar]:
@@ -47,16 +53,20 @@ def _words(source: Scalar, start: int) -> Iterator[Scalar]:
         yield Scalar(found.group(), source.at(found.start()))
 
 
-def _misspelt(words: list[Scalar], schema: FunctionSchema) -> Iterator[tuple[Scalar, str]]:
-    """The words that the schema does not have, and look like one of its names that no other word stands for."""
+def _strange(words: list[Scalar], schema: FunctionSchema, is_library: bool) -> Iterator[tuple[Scalar, str]]:
+    """The words that neither the schema nor CANN has, with advice. Another package may call what is not listed here."""
     names = {_plain(name): name for name in (*(each.name for each in schema.arguments), *schema.result_names)}
     named = {spelling for word in words for spelling in _spellings(word)}
     free = sorted(names.keys() - named)
     for word in words:
-        if word.text not in _OWN_NAMES and not _spellings(word) & names.keys():
-            spellings = sorted(_spellings(word))
-            close = [name for each in spellings for name in get_close_matches(each, free, n=1, cutoff=_NEARLY)]
-            yield from ((word, names[name]) for name in close[:1])
+        if word.text in _OWN_NAMES or _spellings(word) & names.keys():
+            continue
+        close = [name for each in sorted(_spellings(word)) for name in get_close_matches(each, free, 1, _NEARLY)]
+        if close:
+            yield word, f"did you mean '{names[close[0]]}'?"
+        elif is_library and word.text not in CANN_NAMES:
+            known = ", ".join([*(each.name for each in schema.inputs), *_OWN_NAMES[:1]])
+            yield word, f"it has {known}; if CANN calls an argument so, add it to CANN_NAMES in codegen/aclnn.py"
 
 
 def _spellings(word: Scalar) -> set[str]:

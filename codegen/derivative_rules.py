@@ -11,6 +11,9 @@ from .errors import Problems
 from .model import Formula, Location
 from .yaml_source import Scalar
 
+# The shape rules of ops whose results have an element for each of the input's.
+_ELEMENTWISE = ("broadcast", "broadcast_reversed", "copy", "like", "masked_fill", "same")
+
 
 def check(entries: list[DerivativeEntry], problems: Problems) -> None:
     """Report every rule of derivatives.yaml that is broken. What a misspelt key would give is not missing."""
@@ -29,7 +32,7 @@ def _name_location(entry: DerivativeEntry) -> Location:
 def op_records_a_graph(entry: DerivativeEntry, problems: Problems) -> None:
     """The tangents of composite ops come from what they are made of, and out= ops have no derivative at all."""
     op = entry.derivative.op
-    if op.is_composite and entry.derivative.forward:
+    if op.is_composite and op.dispatch is None and entry.derivative.forward:
         message = f"{op.name} is composite: its tangent comes from the ops that it is made of"
         location = entry.derivative.forward[0].location
         problems.add("E058", message, location, "remove the forward formula, or give the op kernels (dispatch)")
@@ -84,13 +87,41 @@ def element_wise_of_one(entry: DerivativeEntry, problems: Problems) -> None:
     """``auto_element_wise`` turns the one backward formula around; ``auto_linear`` needs an input to call the op on."""
     derivative = entry.derivative
     expressions = [formula for formula in derivative.backward if formula.is_expression]
-    for formula in derivative.forward:
-        if formula.kind == "auto_element_wise" and [len(backward.targets) for backward in expressions] != [1]:
-            message = "auto_element_wise needs exactly one argument with a formula"
+    shape = derivative.op.shape
+    for formula in derivative.forward if not _has_wrong_formula(entry) else ():
+        if formula.kind == "auto_element_wise" and shape is not None and shape not in _ELEMENTWISE:
+            message = f"auto_element_wise is for ops that compute each element by itself: the shape rule is '{shape}'"
             problems.add("E068", message, formula.location, "write the formula out with <argument>_t and <argument>_p")
+        elif formula.kind == "auto_element_wise" and [len(backward.targets) for backward in expressions] != [1]:
+            message = "auto_element_wise needs exactly one argument with a formula"
+            hint = "write the formula out with <argument>_t and <argument>_p, or not_implemented"
+            problems.add("E068", message, formula.location, hint)
         elif formula.kind == "auto_linear" and not expressions:
             message = "auto_linear needs an argument with a formula"
             problems.add("E068", message, formula.location, "remove it, or write a formula for an argument")
+
+
+def _has_wrong_formula(entry: DerivativeEntry) -> bool:
+    """Whether an argument has something that is no formula, which has been reported."""
+    read = {name for formula in entry.derivative.backward for name in formula.targets}
+    named = {word.text for key, _ in entry.yaml.items for word in key.words()}
+    return any(each.name in named - read for each in entry.derivative.op.schema.tensor_arguments)
+
+
+def formulas_are_no_constants(entry: DerivativeEntry, problems: Problems) -> None:
+    """A gradient is a tensor; none at all is a word."""
+    for formula in (*entry.derivative.backward, *entry.derivative.forward):
+        if formula.is_expression and not formula.names and _is_constant(formula.source):
+            is_backward = formula in entry.derivative.backward
+            hint = "write non_differentiable, or zeros_like(grad) for zeros" if is_backward else "leave it out"
+            problems.add("E071", f"'{formula.source}' is no tensor", formula.location, hint)
+
+
+def _is_constant(source: str) -> bool:
+    try:
+        return isinstance(ast.parse(source, mode="eval").body, ast.Constant)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 def forward_of_differentiable_output(entry: DerivativeEntry, problems: Problems) -> None:
@@ -149,6 +180,7 @@ RULES: tuple[Callable[[DerivativeEntry, Problems], None], ...] = (
     forward_uses_primals,
     needed_gradients_exist,
     node_is_class_name,
+    formulas_are_no_constants,
 )
 
 

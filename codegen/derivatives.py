@@ -38,7 +38,8 @@ class DerivativeReader:
         methods = forms_by_name((op.schema for op in self._ops.values() if op.is_method), method=True)
         own = forms_by_name((op.schema for op in self._ops.values()), method=False)
         self._functions = {**hand_written.library_ops, **own, **unreadable}
-        self._attributes = {**methods, **unreadable, **hand_written.methods} if hand_written.methods else {}
+        perhaps = {entry.op.schema.name: ANY_CALL for entry in ops if entry.ops and _has_wrong_variants(entry)}
+        self._attributes = {**methods, **perhaps, **unreadable, **hand_written.methods} if hand_written.methods else {}
         self._helpers = hand_written.helpers
         self._project = hand_written.project
         self._problems = problems
@@ -86,7 +87,7 @@ class DerivativeReader:
         op = self._ops.get(title)
         if op is None:
             if not {title, ""} & self._unreadable:
-                hint = did_you_mean(title, self._ops)
+                hint = f"{did_you_mean(title, self._ops)} if the op is gone, remove this entry, too".lstrip()
                 self._problems.add("E050", f"no op '{title}' in ops.yaml", name.location, hint)
             return None
         if str(op.schema) != name.text:
@@ -178,6 +179,11 @@ class DerivativeReader:
         name = f"{prefix}{self._counters[prefix]}"
         self._counters[prefix] += 1
         return replace(derivative, node=name)
+
+
+def _has_wrong_variants(entry: OpEntry) -> bool:
+    """Whether it cannot be told if the op is a method; that has been reported."""
+    return entry.yaml.get("variants") is not None and "variants" not in entry.values
 
 
 def _renamed(name: Scalar, schema: FunctionSchema) -> dict[str, str]:

@@ -105,7 +105,7 @@ class Checker:
 
     def _is_backends(self, key: Key, value: Node) -> bool:
         if not isinstance(value, Mapping):
-            return self._wrong_form(key, value)
+            return self._wrong_form(key, value, f"write {key.name}: {{CPU: name}}")
         return all([self._is_backend(key, name, function) for name, function in value.items])
 
     def _is_backend(self, key: Key, name: Scalar, function: Node) -> bool:
@@ -139,7 +139,7 @@ class Checker:
     def _is_entries(self, key: Key, value: Node) -> bool:
         """A list of mappings; what is in them is checked where they are read."""
         if not isinstance(value, Sequence) or not value.items:
-            return self._wrong_form(key, value)
+            return self._wrong_form(key, value, f"write below it, indented: '- {key.keys[0].name}: ...'")
         wrong = [item for item in value.items if not isinstance(item, Mapping)]
         return not wrong or self._wrong_form(key, wrong[0], f"write '- {key.keys[0].name}: ...'")
 

@@ -28,7 +28,8 @@ KEYWORDS: dict[Role, frozenset[str]] = {
     "when": frozenset(),
 }
 _ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"} | {REFUSED}
-_MODULES = frozenset(("torch", "mindtorch"))
+_OF_OPS = ("torch", "mindtorch")
+_MODULES = frozenset((*_OF_OPS, "math", "np", "numpy", "scipy", "cmath"))
 _NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers: define one in {}"
 _HELPER_PLACE_HINT = "write a helper in {}"
 _SYNTAX_HINT = "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes"
@@ -166,8 +167,8 @@ class _Analysis(ast.NodeVisitor):
         key = self._metadata_key(node)
         if _is_name(node.value, "needs_input_grad"):
             self._needs_input_grad(node)
-        elif isinstance(node.value, ast.Name) and node.value.id in _MODULES and not self._is_bound(node.value.id):
-            self._problem("E061", f"unknown name '{node.value.id}'", node, f"write {node.attr}(...)")
+        elif self._module_of(node) is not None:
+            self._of_module(node)
         elif key is None:
             self._attribute(node)
             self.generic_visit(node)
@@ -180,6 +181,10 @@ class _Analysis(ast.NodeVisitor):
             self._metadata(key, node)
             for argument in node.args:
                 self.visit(argument)
+        elif self._module_of(node.func) is not None:
+            self._of_module(node.func)
+            for child in (*node.args, *node.keywords):
+                self.visit(child)
         elif isinstance(node.func, ast.Name) and not self._is_bound(node.func.id):
             self._call(node.func, node)
             for child in (*node.args, *node.keywords):
@@ -307,9 +312,35 @@ class _Analysis(ast.NodeVisitor):
         if known and node.attr not in known:
             hint = did_you_mean(node.attr, known) or "write a function of the tensor instead"
             self._problems.add("E061", f"a tensor has no attribute '{node.attr}'", self._place_of_name(node), hint)
+        elif node.attr.startswith("_") and node.attr not in self._scope.ops:
+            message, hint = (
+                f"'{node.attr}' is private",
+                "write a function of the tensor instead: formulas are made of ops",
+            )
+            self._problems.add("E061", message, self._place_of_name(node), hint)
         elif id(node) not in self._called and self._is_tensor(node.value) and is_surely_method(node.attr, known):
             message, hint = f"'{node.attr}' is a method, and is not called", f"write .{node.attr}(...)"
             self._problems.add("E062", message, self._place_of_name(node), hint)
+
+    def _module_of(self, node: ast.expr) -> ast.Name | None:
+        """The name of a module in front of the dots: ``math`` in ``math.pi``."""
+        root = node.value if isinstance(node, ast.Attribute) else None
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        is_module = isinstance(root, ast.Name) and root.id in _MODULES and not self._is_bound(root.id)
+        return root if is_module and isinstance(root, ast.Name) and root.id not in self._arguments else None
+
+    def _of_module(self, node: ast.expr) -> None:
+        """Formulas have no modules: ops and helpers are there by their names."""
+        module, name = self._module_of(node), node.attr if isinstance(node, ast.Attribute) else ""
+        if module is None or module.id in self._unknown_names:
+            return
+        self._unknown_names.add(module.id)
+        if module.id in _OF_OPS and (name in self._scope.ops or name in self._scope.helpers):
+            hint = f"write {name}(...)"
+        else:
+            hint = f"write the number, or a constant or function in {self._scope.helper_place} that uses {module.id}"
+        self._problem("E061", f"unknown name '{module.id}': a formula has no modules", module, hint)
 
     def _is_tensor(self, node: ast.expr) -> bool:
         """Whether it may be one: dtypes have attributes of the same names."""

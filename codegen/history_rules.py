@@ -135,7 +135,7 @@ def _required(schema: FunctionSchema) -> list[str]:
 def _check_versions(op: Op, known: _Known, problems: Problems) -> None:
     successors = [form.schema for form in op.versions[1:]] + [op.schema]
     for number, (form, successor) in enumerate(zip(op.versions, successors), 1):
-        if form.version != number:
+        if form.version not in (0, number):  # 0: it has none, which has been reported
             message = f"version {form.version} of {op.name} where version {number} is expected"
             problems.add("E095", message, form.schema.location, "list the old versions in order, from 1, none left out")
         _check_name(op, form, known, problems)
@@ -182,7 +182,8 @@ def _check_known(
     what: str, name: str, names: frozenset[str] | set[str], key: str, location: Location, problems: Problems
 ) -> None:
     if name not in names and name not in BUILTINS and name not in ("True", "False", "None"):
-        hint = did_you_mean(name, names) or "names are the old arguments, ops and Python builtins"
+        own = "the old arguments" if what == "function" else f"the old arguments ({', '.join(sorted(names))})"
+        hint = did_you_mean(name, names) or f"names are {own}, ops and Python builtins"
         problems.add("E093", f"unknown {what} '{name}' in the {key}", location, hint)
 
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
-from .call_forms import CallForms, form_of_function, form_of_member, forms_by_name
+from .call_forms import CallForms, forms_by_name
 from .errors import Problems
 from .model import FunctionSchema, Kernel, Location
 from .project import Project
+from .rule_forms import RuleForm, form_of_rule
+from .sample_calls import SampleCall, generators, sample_calls
 from .schema import parse_any_spelling
 from .scope import Helper
-from .yaml_source import Scalar, read_text
+from .source_module import Module, literal_defaults, parameter_names, parsed
+from .yaml_source import read_text
 
 # Files of the library, below its root.
 SHAPE_RULES = "mindtorch/backends/meta/rules.py"
@@ -37,12 +39,16 @@ _MAX_HOPS = 10
 class RuleFile:
     """The names that a key of ops.yaml can have as value, and the file that defines them; None when it is absent.
 
-    ``promoting`` are the shape rules that need a ``promotion``.
+    ``promoting`` are the shape rules that need a ``promotion``, ``doubling`` the words of ``promotion`` that give two
+    results. ``forms`` are what rules ask of an op, ``calls`` what samples call it with, as far as the source shows it.
     """
 
     file: str
     names: frozenset[str] | None
     promoting: frozenset[str] = frozenset()
+    doubling: frozenset[str] = frozenset()
+    forms: Mapping[str, RuleForm] = field(default_factory=dict)
+    calls: Mapping[str, tuple[SampleCall, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,8 @@ class HandWritten:
     of a tensor that no op of the project gives it, and how they are called; empty when there is no class Tensor.
     ``library_ops`` are mindtorch's ops by their Python names, for a project that is not mindtorch. ``functional`` are
     the names in `nn.functional`; None when there is no such file. ``by_hand`` are the names that modules of the package
-    (`nn` is `nn.functional`, None the package itself) define as something else than the op of that name.
+    (`nn` is `nn.functional`, None the package itself) define as something else than the op of that name;
+    ``functions`` are those in the modules that `python_module` names.
     ``is_broken``: a file could not be read, so something may be missing here that is there.
     """
 
@@ -67,6 +74,7 @@ class HandWritten:
     library_ops: Mapping[str, CallForms] = field(default_factory=dict)
     functional: frozenset[str] | None = None
     by_hand: Mapping[str | None, frozenset[str]] = field(default_factory=dict)
+    functions: Mapping[str | None, Mapping[str, Kernel]] = field(default_factory=dict)
     is_broken: bool = False
 
 
@@ -84,15 +92,16 @@ def read_hand_written(project: Project, problems: Problems) -> HandWritten:
         composites={family: found for family, found in composites.items() if found},
         helpers=sources.helpers(),
         rules={
-            "shape": sources.rule_file(SHAPE_RULES, project.library_root),
-            "batch": sources.rule_file(BATCHING_RULES, project.library_root),
-            "promotion": sources.rule_table(PROMOTION_RULES, "RULES"),
-            "samples": sources.rule_file(project.samples, project.root),
+            "shape": sources.shape_rules(),
+            "batch": sources.batching_rules(),
+            "promotion": sources.promotion_rules(),
+            "samples": sources.samples(),
         },
         methods=sources.tensor_attributes(),
         library_ops=sources.library_ops(),
         functional=sources.names(FUNCTIONAL),
         by_hand={module: sources.by_hand(file) for module, file in project.module_files.items()},
+        functions={module: sources.functions(file) for module, file in project.module_files.items() if module},
         sources=sources.everything(),
         is_broken=sources.is_broken,
     )
@@ -115,73 +124,17 @@ def imported_name(statement: ast.ImportFrom, name: str) -> str:
     return next(alias.name for alias in statement.names if (alias.asname or alias.name) == name)
 
 
-@cache
-def _tree(text: str) -> ast.Module:
-    """A parsed file, read only: the schema diff reads two states of the sources, most of which are the same."""
-    return ast.parse(text)
-
-
-class _Module:
-    """The top level of one source file, ``file`` below the folder ``root``."""
-
-    def __init__(self, root: Path, file: str, tree: ast.Module) -> None:
-        self.root = root
-        self.file = file
-        self._tree = tree
-
-    @cached_property
-    def definitions(self) -> dict[str, ast.stmt]:
-        """The statement that gives each name: a function, an assignment or an import."""
-        return {name: statement for statement in self._tree.body for name in _defined_names(statement)}
-
-    @property
-    def everything(self) -> dict[str, ast.stmt]:
-        """The definitions, and the classes."""
-        return self.definitions | {each.name: each for each in self._tree.body if isinstance(each, ast.ClassDef)}
-
-    def location(self, name: str) -> Location:
-        statement = self.definitions[name]
-        return Location(self.file, statement.lineno, statement.col_offset + 1)
-
-    def helpers(self) -> Iterator[Helper]:
-        """The public functions and constants that are defined here, imported ones excepted."""
-        for name, statement in self.definitions.items():
-            if name.startswith("_") or isinstance(statement, ast.ImportFrom):
-                continue
-            yield Helper(name, form_of_function(statement.args) if isinstance(statement, ast.FunctionDef) else None)
-
-    def defined_by_hand(self, generated: str) -> Iterator[str]:
-        """The names that stand for something else than the op of that name. ``generated`` is a part of module names."""
-        for name, statement in self.definitions.items():
-            value = getattr(statement, "value", None)
-            is_op = isinstance(value, ast.Attribute) and value.attr == name
-            is_imported = isinstance(statement, ast.ImportFrom) and generated in (statement.module or "").split(".")
-            if not is_op and not is_imported:
-                yield name
-
-    def dict_keys(self, name: str) -> frozenset[str]:
-        """The literal keys of a dict."""
-        value = getattr(self.definitions.get(name), "value", None)
-        keys = value.keys if isinstance(value, ast.Dict) else []
-        return frozenset(str(key.value) for key in keys if isinstance(key, ast.Constant))
-
-    def dict_texts(self, name: str) -> Iterator[Scalar]:
-        """The literal texts that are the values of a dict."""
-        value = getattr(self.definitions.get(name), "value", None)
-        for each in value.values if isinstance(value, ast.Dict) else []:
-            if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                yield Scalar(each.value, Location(self.file, each.lineno, each.col_offset + 1))
-
-    def tensor_attributes(self) -> Iterator[tuple[str, CallForms]]:
-        """What the bodies of class Tensor and of those with the decorator ``extend_tensor`` define."""
-        for statement in self._tree.body:
-            if isinstance(statement, ast.ClassDef) and _is_of_tensor(statement):
-                for member in statement.body:
-                    yield from ((name, form_of_member(member)) for name in _defined_names(member))
-
-
 # The functions that a factory was given as arguments: where each parameter's value is defined, and under which name.
-Given: TypeAlias = Mapping[str, tuple[_Module, str]]
+Given: TypeAlias = Mapping[str, tuple[Module, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A ``function`` that a ``factory`` makes, and the module of both."""
+
+    module: Module
+    factory: ast.FunctionDef
+    function: ast.FunctionDef
 
 
 class _Sources:
@@ -191,10 +144,10 @@ class _Sources:
         self._project = project
         self._library = project.library_root
         self._problems = problems
-        self._modules: dict[Path, _Module | None] = {}
+        self._modules: dict[Path, Module | None] = {}
         self.is_broken = False
 
-    def module(self, file: str, root: Path | None = None) -> _Module | None:
+    def module(self, file: str, root: Path | None = None) -> Module | None:
         """A file of the project, or below another folder."""
         folder = root or self._project.root
         path = folder / file
@@ -202,16 +155,16 @@ class _Sources:
             self._modules[path] = self._parse(folder, file) if path.is_file() else None
         return self._modules[path]
 
-    def _parse(self, root: Path, file: str) -> _Module | None:
+    def _parse(self, root: Path, file: str) -> Module | None:
         module = self._parsed(read_text(root / file, file, self._problems), root, file)
         self.is_broken |= module is None
         return module
 
-    def _parsed(self, text: str | None, root: Path, file: str) -> _Module | None:
+    def _parsed(self, text: str | None, root: Path, file: str) -> Module | None:
         if text is None:
             return None
         try:
-            return _Module(root, file, _tree(text))
+            return Module(root, file, parsed(text))
         except SyntaxError as error:
             location = Location(file, error.lineno or 1, error.offset or 1)
             self._problems.add("E080", f"not Python: {error.msg}", location, "the generator reads this file, too")
@@ -262,23 +215,64 @@ class _Sources:
                 helpers[helper.name] = replace(helper, module=project.module_of(file), file=file)
         return helpers
 
-    def rule_file(self, file: str, root: Path) -> RuleFile:
-        """A file whose functions are the rules."""
-        module = self.module(file, root)
-        return (
-            RuleFile(file, frozenset(module.definitions), self._promoting(module)) if module else RuleFile(file, None)
-        )
+    def shape_rules(self) -> RuleFile:
+        """The functions that make the kernels of the meta backend."""
+        module = self.module(SHAPE_RULES, self._library)
+        if module is None:
+            return RuleFile(SHAPE_RULES, None)
+        forms = {name: form_of_rule(made.factory, made.function) for name, made in self._rules(module, ("kernel",))}
+        doubling = module.dict_keys("_SECOND_DTYPES")
+        return RuleFile(SHAPE_RULES, self._factories(module) | forms.keys(), self._promoting(module), doubling, forms)
 
-    def _promoting(self, module: _Module) -> frozenset[str]:
+    def batching_rules(self) -> RuleFile:
+        """The functions that make the kernels inside `vmap`: their ``rule`` takes a batch, and then the arguments."""
+        module = self.module(BATCHING_RULES, self._library)
+        if module is None:
+            return RuleFile(BATCHING_RULES, None)
+        forms = {name: _batching_form(made) for name, made in self._rules(module, ("rule", "kernel"))}
+        return RuleFile(BATCHING_RULES, self._factories(module) | forms.keys(), forms=forms)
+
+    def _factories(self, module: Module) -> frozenset[str]:
+        """The names of a file that can make a kernel: of ``promotion``, of another kernel, or for an ``op``."""
+        names = (name for name in module.definitions if not name.startswith("_"))
+        origins = ((name, self._origin(module, name)) for name in names)
+        statements = ((name, origin[0].definitions.get(origin[1])) for name, origin in origins if origin)
+        return frozenset(name for name, statement in statements if _is_factory(statement))
+
+    def _rules(self, module: Module, inner: tuple[str, ...]) -> Iterator[tuple[str, Made]]:
+        """The rules of a file, each with the function of that name in the factory that it is, or is made by."""
+        for name in module.definitions:
+            origin = self._origin(module, name)
+            statement = origin[0].definitions.get(origin[1]) if origin else None
+            value = getattr(statement, "value", None)
+            if origin and isinstance(statement, ast.FunctionDef):
+                found = self._inside(origin[0], statement, {}, inner, 0)
+            else:
+                found = self._made_by(origin[0], value, {}, inner) if origin else None
+            if found:
+                yield name, found
+
+    def _promoting(self, module: Module) -> frozenset[str]:
         """The rules that cannot do without their parameter ``promotion: str``."""
         origins = {name: self._origin(module, name) for name in module.definitions}
         statements = {name: origin[0].definitions.get(origin[1]) for name, origin in origins.items() if origin}
         return frozenset(name for name, statement in statements.items() if _takes_promotion(statement))
 
-    def rule_table(self, file: str, table: str) -> RuleFile:
-        """A file of the library that lists its rules in a dict with literal keys."""
-        module = self.module(file, self._library)
-        return RuleFile(file, module.dict_keys(table) or None if module else None)
+    def promotion_rules(self) -> RuleFile:
+        """The functions that a dict with literal keys lists."""
+        module = self.module(PROMOTION_RULES, self._library)
+        if module is None:
+            return RuleFile(PROMOTION_RULES, None)
+        functions = {word: module.definitions.get(name) for word, name in module.dict_names("RULES").items()}
+        forms = {word: form_of_rule(None, it) for word, it in functions.items() if isinstance(it, ast.FunctionDef)}
+        return RuleFile(PROMOTION_RULES, module.dict_keys("RULES") or None, forms=forms)
+
+    def samples(self) -> RuleFile:
+        """The generators of test inputs: all functions, or those with the decorator ``samples`` if there is one."""
+        file = self._project.samples
+        module = self.module(file)
+        found = module.definitions if module else {}
+        return RuleFile(file, generators(found) if module else None, calls=sample_calls(found))
 
     def tensor_attributes(self) -> dict[str, CallForms]:
         """The methods and properties in class Tensor and in the classes that extend it."""
@@ -290,7 +284,7 @@ class _Sources:
         modules += [self._of_library("tensor_methods.py")]
         return dict(pair for module in modules if module for pair in module.tensor_attributes())
 
-    def _of_library(self, name: str) -> _Module | None:
+    def _of_library(self, name: str) -> Module | None:
         """A generated file of the library; none when it is the library that is generated."""
         folders = () if self._project.is_library else LIBRARY_GENERATED
         modules = (self.module(f"{folder}/{name}", self._library) for folder in folders)
@@ -302,7 +296,7 @@ class _Sources:
         texts = module.dict_texts("SCHEMAS") if module else ()
         return forms_by_name(map(parse_any_spelling, texts), method=False)
 
-    def _kernel(self, module: _Module, name: str) -> Kernel:
+    def _kernel(self, module: Module, name: str) -> Kernel:
         """A name with the parameters that it has as a function, or with None if no function can be seen behind it."""
         location = module.location(name)
         origin = self._origin(module, name)
@@ -311,14 +305,18 @@ class _Sources:
         statement = origin[0].definitions.get(origin[1])
         if isinstance(statement, ast.FunctionDef):
             place = origin[0].location(origin[1]) if origin[0].root == module.root else location
-            return Kernel(name, _parameter_names(statement.args), place)
+            defaults = literal_defaults(statement.args, place.file) if place is not location else {}
+            return Kernel(name, parameter_names(statement.args), place, defaults=defaults)
         value = getattr(statement, "value", None)
         if isinstance(value, ast.Lambda):
-            return Kernel(name, _parameter_names(value.args), location)
-        return Kernel(name, self._made_by(origin[0], value, {}, 0), location, made=True)
+            return Kernel(name, parameter_names(value.args), location)
+        made = self._made_by(origin[0], value, {}, ("kernel",))
+        return Kernel(name, parameter_names(made.function.args) if made else None, location, made=True)
 
-    def _made_by(self, module: _Module, call: ast.AST | None, given: Given, hops: int) -> tuple[str, ...] | None:
-        """The parameters of what a factory call returns: those of the ``def kernel`` inside the factory.
+    def _made_by(
+        self, module: Module, call: ast.AST | None, given: Given, inner: tuple[str, ...], hops: int = 0
+    ) -> Made | None:
+        """What a factory call returns: the ``def kernel`` inside the factory, or how ``inner`` says that it is called.
 
         A factory may call another one, even one that it was ``given`` as an argument.
         """
@@ -329,15 +327,22 @@ class _Sources:
         factory = origin[0].definitions.get(origin[1]) if origin else None
         if origin is None or not isinstance(factory, ast.FunctionDef):
             return None
-        for node in ast.walk(factory):
-            if isinstance(node, ast.FunctionDef) and node.name == "kernel":
-                return _parameter_names(node.args)
-        passed = _passed_names(factory.args, call, origin[0], module)
-        returned = (node.value for node in ast.walk(factory) if isinstance(node, ast.Return))
-        made = (self._made_by(origin[0], value, passed, hops + 1) for value in returned)
-        return next((parameters for parameters in made if parameters is not None), None)
+        return self._inside(origin[0], factory, _passed_names(factory.args, call, origin[0], module), inner, hops)
 
-    def _origin(self, module: _Module, name: str, hops: int = 0) -> tuple[_Module, str] | None:
+    def _inside(
+        self, module: Module, factory: ast.FunctionDef, given: Given, inner: tuple[str, ...], hops: int
+    ) -> Made | None:
+        """The first function in a factory that is called so, or that another factory which it calls has."""
+        nodes = list(ast.walk(factory))
+        for name in inner:
+            for node in nodes:
+                if isinstance(node, ast.FunctionDef) and node.name == name:
+                    return Made(module, factory, node)
+        returned = (node.value for node in nodes if isinstance(node, ast.Return))
+        made = (self._made_by(module, value, given, inner, hops + 1) for value in returned)
+        return next((found for found in made if found is not None), None)
+
+    def _origin(self, module: Module, name: str, hops: int = 0) -> tuple[Module, str] | None:
         """Follow imports and plain assignments (``a = b``) to the module and name of the definition."""
         statement = module.definitions.get(name)
         if hops > _MAX_HOPS or statement is None:
@@ -348,7 +353,7 @@ class _Sources:
         value = getattr(statement, "value", None)
         return self._origin(module, value.id, hops + 1) if isinstance(value, ast.Name) else (module, name)
 
-    def _imported(self, module: _Module, statement: ast.ImportFrom, name: str) -> tuple[_Module, str] | None:
+    def _imported(self, module: Module, statement: ast.ImportFrom, name: str) -> tuple[Module, str] | None:
         own = imported_path(module.file, statement, self._project.sources)
         places = [(own, module.root if statement.level else self._project.root)]
         if not statement.level:
@@ -358,20 +363,15 @@ class _Sources:
         return (source, imported_name(statement, name)) if source else None
 
 
-def _defined_names(statement: ast.stmt) -> Iterator[str]:
-    if isinstance(statement, ast.FunctionDef):
-        yield statement.name
-    elif isinstance(statement, ast.Assign):
-        yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
-    elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        yield statement.target.id
-    elif isinstance(statement, ast.ImportFrom):
-        yield from (alias.asname or alias.name for alias in statement.names)
+def _batching_form(made: Made) -> RuleForm:
+    form = form_of_rule(made.factory, made.function, skipped=int(made.function.name == "rule"))
+    return replace(form, only=made.module.dict_keys(form.table), file=made.module.file) if form.table else form
 
 
-def _is_of_tensor(statement: ast.ClassDef) -> bool:
-    extends = any(isinstance(node, ast.Name) and node.id == "extend_tensor" for node in statement.decorator_list)
-    return extends or statement.name == "Tensor"
+def _is_factory(statement: ast.stmt | None) -> bool:
+    if not isinstance(statement, ast.FunctionDef) or statement.args.vararg:
+        return False
+    return [each.arg for each in statement.args.args[:1]] in ([], ["promotion"], ["kernel"], ["op"])
 
 
 def _takes_promotion(statement: ast.stmt | None) -> bool:
@@ -382,7 +382,7 @@ def _takes_promotion(statement: ast.stmt | None) -> bool:
     )
 
 
-def _passed_names(arguments: ast.arguments, call: ast.Call, factory: _Module, caller: _Module) -> Given:
+def _passed_names(arguments: ast.arguments, call: ast.Call, factory: Module, caller: Module) -> Given:
     """The parameters of a factory that are given a plain name, by their default or by the call."""
     parameters = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     defaults = zip(reversed(parameters), reversed(arguments.defaults))
@@ -390,14 +390,3 @@ def _passed_names(arguments: ast.arguments, call: ast.Call, factory: _Module, ca
     values += [(name, caller, value) for name, value in zip(parameters, call.args)]
     values += [(keyword.arg, caller, keyword.value) for keyword in call.keywords if keyword.arg]
     return {name: (module, value.id) for name, module, value in values if isinstance(value, ast.Name)}
-
-
-def _parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
-    """All parameters in order, keyword-only ones flattened; ``*args`` and ``**kwargs`` keep their stars."""
-    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    if arguments.vararg:
-        names.append(f"*{arguments.vararg.arg}")
-    names += [argument.arg for argument in arguments.kwonlyargs]
-    if arguments.kwarg:
-        names.append(f"**{arguments.kwarg.arg}")
-    return tuple(names)

@@ -24,7 +24,7 @@ Form = Literal[
 ]
 
 FAMILIES = tuple("pointwise reduction view indexing linalg nn loss random factory fft special sparse foreach".split())
-BACKENDS = ("CPU", "NPU", "Meta", "SparseCPU")
+BACKENDS = ("CPU", "NPU", "Meta", "SparseCPU", "SparseCsrCPU")
 DTYPES = tuple(
     "all no_bool real number_real float float_complex wide_float wide_float_complex complex integral"
     " number_integral".split()
@@ -36,12 +36,14 @@ TAGS = tuple(
 AUTOCAST = ("lower_precision_fp", "fp32", "promote")
 _BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 INPLACE_OPERATORS = tuple(f"__i{name}__" for name in _BINARY)
-OPERATORS = (
-    *(f"__{name}__" for name in "neg pos abs invert eq ne lt le gt ge".split()),
+UNARY_OPERATORS = tuple(f"__{name}__" for name in "neg pos abs invert".split())
+BINARY_OPERATORS = (
+    *(f"__{name}__" for name in "eq ne lt le gt ge".split()),
     *(f"__{name}__" for name in _BINARY),
     *(f"__r{name}__" for name in _BINARY),
     *INPLACE_OPERATORS,
 )
+OPERATORS = UNARY_OPERATORS + BINARY_OPERATORS
 
 
 @dataclass(frozen=True, slots=True)

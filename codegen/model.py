@@ -290,12 +290,14 @@ class FunctionSchema:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A function that the hand-written sources define. ``parameters`` is None when the source does not show them;
-    those of a function ``made`` by a factory have the factory's names."""
+    those of a function ``made`` by a factory have the factory's names. ``defaults`` are those that are literals: where
+    they are, and their source."""
 
     name: str
     parameters: tuple[str, ...] | None
     location: Location
     made: bool = False
+    defaults: Mapping[str, Text] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

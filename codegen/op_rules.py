@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from . import history_rules
-from .aclnn import aclnn_names_arguments
 from .errors import Problems, did_you_mean
+from .fit_rules import check_words
 from .kernels import HandWritten
 from .keys import INPLACE_OPERATORS
 from .model import Alias, FunctionSchema, Location, Op
@@ -28,6 +28,7 @@ def check(entries: list[OpEntry], hand_written: HandWritten, problems: Problems)
                 schema_rule(op.schema, problems)
         if entry.ops:
             check_sources(entry, hand_written, problems)
+            check_words(entry, hand_written, problems)
     unique_ops(entries, problems)
     unique_operators(entries, problems)
     one_family_per_name(entries, problems)
@@ -165,6 +166,16 @@ def variant_once(entry: OpEntry, problems: Problems) -> None:
             problems.add("E037", message, word.location, f"remove it from autogen, or remove the key '{word.text}'")
 
 
+def one_out_variant(entry: OpEntry, problems: Problems) -> None:
+    """An ``out=`` variant writes where it is told to, or copies what the op returns."""
+    autogen = entry.scalar("autogen")
+    words = list(autogen.words()) if autogen else []
+    copied = next((word for word in words if word.text == "copied_out"), None)
+    if copied is not None and any(word.text == "out" for word in words):
+        message = f"{entry.op.name} has two out= variants: 'out' and 'copied_out'"
+        problems.add("E037", message, copied.location, "remove 'copied_out': the kernel writes to out")
+
+
 def one_implementation(entry: OpEntry, problems: Problems) -> None:
     """An op has kernels, or is composite."""
     op = entry.op
@@ -218,6 +229,13 @@ def numbers_are_tensors(entry: OpEntry, problems: Problems) -> None:
             problems.add("E034", f"'{word.text}' is no tensor argument of {entry.op.name}", word.location, hint)
 
 
+def aclnn_is_of_npu(entry: OpEntry, problems: Problems) -> None:
+    if "aclnn" in entry.values and entry.op.dispatch is not None and "NPU" not in entry.op.dispatch:
+        location = entry.yaml.key("aclnn").location
+        hint = "add the kernel to dispatch, NPU: ..., or remove 'aclnn'"
+        problems.add("E040", f"'aclnn' is the call behind an NPU kernel, and {entry.op.name} has none", location, hint)
+
+
 def python_names_are_of_arguments(entry: OpEntry, problems: Problems) -> None:
     """What has another name in Python is an argument, and no other argument has that name."""
     python_names = entry.yaml.get("python_names")
@@ -259,16 +277,17 @@ def factories_have_dtype(entry: OpEntry, problems: Problems) -> None:
 ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
     explicit_variants,
     variant_once,
+    one_out_variant,
     one_implementation,
     composite_has_no_kernel_keys,
     view_has_alias,
     alias_is_view,
     numbers_are_tensors,
+    aclnn_is_of_npu,
     python_names_are_of_arguments,
     inplace_operators_have_variant,
     methods_have_self,
     factories_have_dtype,
-    aclnn_names_arguments,
 )
 
 

@@ -102,9 +102,10 @@ class _OpReader:
 
 
 def _title(yaml: Mapping) -> str:
-    """The name in the first value that looks like a schema, whatever its key is called."""
-    texts = (value.text for _, value in yaml.items if isinstance(value, Scalar))
-    return next((text.partition("(")[0] for text in texts if "(" in text and "->" in text), "")
+    """The name in ``func``, or in the first value that looks like a schema, whatever its key is called."""
+    texts = ((key.text, value.text) for key, value in yaml.items if isinstance(value, Scalar))
+    schemas = (text for key, text in texts if "(" in text and ("->" in text or key == "func"))
+    return next((text.partition("(")[0].rstrip(".") for text in schemas), "")
 
 
 class _Values:

@@ -20,6 +20,7 @@ _LIBRARY_BACKENDS = {
     "NPU": "mindtorch/backends/npu",
     "Meta": "mindtorch/backends/meta",
     "SparseCPU": "mindtorch/backends/sparsecpu",
+    "SparseCsrCPU": "mindtorch/backends/sparsecsrcpu",
 }
 
 

@@ -43,6 +43,13 @@ _OTHER_SPELLINGS = {
     "string": "str",
     "number": "Scalar",
     "dtype": "ScalarType",
+    "list": "int[] for a list of ints",
+    "sequence": "int[] for a list of ints",
+    "tuple": "int[2] for two ints",
+    "optional": "int? for an optional int",
+    "union": "Scalar for any number, or an overload for each type",
+    "any": "the type of each overload",
+    "size": "SymInt[]",
 }
 _FORM_HINT = "a schema is written name.overload(Type name, Type name=default, *, Type name) -> Type"
 

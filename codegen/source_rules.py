@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
+from .aclnn import aclnn_names_arguments
+from .defaults import differs
 from .errors import Problems, did_you_mean
 from .kernels import HandWritten, expected_parameters
 from .keys import LIBRARY_KEYS
-from .model import Kernel
+from .model import Kernel, Op
 from .ops import OpEntry
+from .places import name_in_module
 from .yaml_source import Mapping, Scalar
 
 
@@ -31,7 +34,7 @@ def rules_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> Non
 def composites_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
     """There are no stubs of composite functions."""
     name = entry.scalar("composite")
-    known = sources.composites.get(entry.op.family)
+    known = sources.composites.get(entry.op.family) if entry.op.dispatch is None else None
     if name is not None and known is not None and name.text not in known:
         functions = [each.name for each in known.values() if each.parameters is not None]
         hint = _where(name.text, functions, sources.project.composite_file(entry.op.family))
@@ -106,7 +109,8 @@ def _text(node: object) -> str:
 def _kernel_signatures(entry: OpEntry) -> list[tuple[str, ...]]:
     """What a kernel may look like: with ``out`` if a variant passes it. In-place variants of views write no data."""
     with_out = expected_parameters(entry.op.schema, True)
-    needs_out = entry.op.view is None and any(not op.is_copied_out for op in entry.ops[1:])
+    is_view = any(result.alias and not result.alias.write for result in entry.op.schema.returns)
+    needs_out = not is_view and any(not op.is_copied_out for op in entry.ops[1:])
     return [with_out] if needs_out else [expected_parameters(entry.op.schema, False), with_out]
 
 
@@ -119,11 +123,31 @@ def _check_signature(
         problems.add("E038", f"the signature of '{kernel.name}' cannot be read", kernel.location, hint)
     elif not any(_fits(kernel, kernel.parameters, expected) for expected in allowed):
         takes, passes = ", ".join(kernel.parameters), ", ".join(allowed[0])
-        message = f"'{kernel.name}' takes ({takes}) but {entry.op.name} passes ({passes})"
+        message = f"the function '{kernel.name}' takes ({takes}) but the op {entry.op.name} passes ({passes})"
         hint = f"write def {kernel.name}({_spelled(allowed[0])})"
         if kernel.made:
             hint = f"the inner 'def kernel' of its factory takes {_counted(allowed[0])}; or {hint}"
         problems.add("E038", message, kernel.location, hint)
+
+
+def defaults_agree(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """An argument that is left out is the same for the op, its kernels, and the function that users call."""
+    for function in _functions(entry.op, sources):
+        for argument in entry.op.schema.inputs:
+            default = function.defaults.get(argument.python_name)
+            if default is not None and differs(argument, default.text):
+                message = f"'{argument.python_name}' is {default.text} by default, but {entry.op.name} has '{argument}'"
+                hint = f"write the same default here and in {entry.op.location.file}, line {entry.op.location.line}"
+                problems.add("E046", message, default.location, hint)
+
+
+def _functions(op: Op, sources: HandWritten) -> Iterator[Kernel]:
+    """What is written by hand of an op: kernels, the composite function, and what a module has in its place."""
+    module = sources.functions.get(op.python_module, {})
+    found = [sources.composites.get(op.family, {}).get(op.composite or "")]
+    found += [sources.kernels.get((backend, op.family), {}).get(name) for backend, name in (op.dispatch or {}).items()]
+    found.append(module.get(name_in_module(op.schema.name, op.python_module)))
+    yield from (each for each in found if each is not None)
 
 
 def _spelled(parameters: tuple[str, ...]) -> str:
@@ -156,4 +180,6 @@ SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
     belongs_to_tensor,
     kernel_signatures,
     composite_signatures,
+    defaults_agree,
+    aclnn_names_arguments,
 )

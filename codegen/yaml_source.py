@@ -129,9 +129,12 @@ _YAML_HINT = "check indentation, colons, quotes and brackets here and on the lin
 _REMEDIES = {
     "while scanning a simple key": "write a space behind the colon: 'key: value'",
     "while scanning a quoted scalar": "close the quote that begins here",
-    "while parsing a flow mapping": "close the bracket that begins here",
-    "while parsing a flow sequence": "close the bracket that begins here",
+    "while parsing a flow mapping": "close the bracket that begins here, and put commas between what is in it",
+    "while parsing a flow sequence": "close the bracket that begins here, and put commas between what is in it",
 }
+
+
+_COLON_HINT = "put a value that has ': ' in it in quotes; or check the indentation here and on the line above"
 
 
 def _report_yaml_error(error: yaml.YAMLError, text: str, file: str, problems: Problems) -> None:
@@ -145,7 +148,8 @@ def _report_yaml_error(error: yaml.YAMLError, text: str, file: str, problems: Pr
         location = _locate(text, _offset(text, getattr(error, "position", 0)), file)
     reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be parsed"
     message = f"not YAML: {f'{context}: ' if context else ''}{reason}"
-    problems.add("E004", message, location, hint or _YAML_HINT)
+    general = _COLON_HINT if reason.startswith("mapping values are not allowed") else _YAML_HINT
+    problems.add("E004", message, location, hint or general)
 
 
 def _offset(text: str, position: int) -> int:
@@ -184,7 +188,9 @@ class _Reader:
             self._refuse("such deep nesting", event, "an entry is a flat mapping")
             return None
         if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
-            self._refuse("a YAML anchor or alias", event, "write the value out")
+            self._refuse(
+                "a YAML anchor or alias", event, "write the value out; one that begins with * or & needs quotes"
+            )
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(event, depth)
         if isinstance(event, yaml.MappingStartEvent):
@@ -221,8 +227,9 @@ class _Reader:
             self._problems.add("E006", "a key must be a word", key.location, "write 'key: value'")
             return False
         if key.text in items:
-            hint = f"it is already given on line {items[key.text][0].location.line}"
-            if key.text == next(iter(items)):
+            first = items[key.text][0].location
+            hint = f"it is already given on line {first.line}"
+            if key.text == next(iter(items)) and key.location.line > first.line:
                 hint += f"; a new entry starts with '- {key.text}:'"
             self._problems.add("E011", f"duplicate key '{key.text}'", key.location, hint)
         return key.text not in items

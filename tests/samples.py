@@ -935,6 +935,22 @@ def histogram_count(make):
 
 
 @samples
+def histogram_of_points(make):
+    edges = [make.fixed([-3.5, -1, 0.25, 2, 4.5]), make.fixed([-2, 0, 3])]
+    yield call(make(10, 2), edges)
+    yield call(make(2, 5, 2), edges, weight=make(2, 5, low=0))
+    yield call(make(10, 2), edges, density=True)
+
+
+@samples
+def segment_reduce(make):
+    for reduce in ("sum", "mean", "max", "min", "prod"):
+        yield call(make(6), reduce, lengths=make.fixed([2, 1, 3], "int64"))
+        yield call(make(2, 4, 2), reduce, lengths=make.fixed([[1, 3], [2, 2]], "int64"), axis=1)
+        yield call(make(6), reduce, offsets=make.fixed([0, 2, 6], "int64"), initial=2)
+
+
+@samples
 def bincount(make):
     yield call(make(6, low=0))
     yield call(make(6, low=0), minlength=9)
@@ -2467,11 +2483,24 @@ def affine_grid_generator(make):
 
 
 @samples
-def grid_sampler(make):
-    for mode in (0, 2):
+def grid_sampler_2d(make):
+    # where rounding is coarse, so is what torch's cubics give, which are rounded at every step
+    for mode in (0,) if make.dtype == "bfloat16" else (0, 2):
         for padding, align_corners in ((0, True), (1, False), (2, True)):
             yield call(make(2, 3, 4, 5), make(2, 3, 2, 2, low=-1.3, high=1.3), mode, padding, align_corners)
-    yield call(make(1, 2, 3, 4, 3), make(1, 2, 2, 3, 3, low=-1.3, high=1.3), 0, 0, False)
+    yield call(make(1, 2, 3, 4, layout="permuted"), make(1, 2, 3, 2, low=-1, high=1, layout="permuted"), 0, 2, False)
+
+
+@samples
+def grid_sampler_3d(make):
+    for padding, align_corners in ((0, False), (1, True), (2, False)):
+        yield call(make(1, 2, 3, 4, 3), make(1, 2, 2, 3, 3, low=-1.3, high=1.3), 0, padding, align_corners)
+
+
+@samples
+def grid_sampler(make):
+    yield from grid_sampler_2d(make)
+    yield from grid_sampler_3d(make)
 
 
 @samples
@@ -2508,6 +2537,32 @@ def embedding_renorm(make):
 def embedding_dense_backward(make):
     yield call(make(4, 3), make.index(4, below=5), 5, -1, False)
     yield call(make(2, 3, 2), make.index(2, 3, below=5), 5, 1, False)
+
+
+_ROUNDED = "rounding has the gradient 1, where differences of values have 0"
+
+
+def _quantized(*args):
+    return Sample(args, {}, no_differences=_ROUNDED)
+
+
+@samples
+def fake_quantize(make):
+    yield _quantized(make(2, 3), 0.25, 1, -8, 7)
+    yield _quantized(make(3, 4, layout="transposed"), 0.125, 0, 0, 255)
+
+
+@samples
+def fake_quantize_tensors(make):
+    scale, zero = make.fixed([0.25], "float32"), make.fixed([1], "int32")
+    yield _quantized(make(2, 3), scale, zero, -8, 7)
+
+
+@samples
+def fake_quantize_channels(make):
+    scales, zeros = make.fixed([0.25, 0.5, 0.125], "float32"), make.fixed([0, 3, -2], "int32")
+    yield _quantized(make(2, 3), scales, zeros, 1, -8, 7)
+    yield _quantized(make(3, 4, layout="transposed"), scales, zeros, 0, -8, 7)
 
 
 @samples

@@ -14,7 +14,7 @@ SOURCES = {"mindtorch": ROOT / "mindtorch", "mindtorch._generated": ROOT / "gene
 
 # Lowest layer first; the entry with the longest matching prefix decides.
 LAYERS = [
-    ["errors", "lazy", "op_names", "pytree", "quiet", "threads", "typing", "warning"],
+    ["errors", "lazy", "op_names", "pytree", "pytree_paths", "pytree_text", "quiet", "threads", "typing", "warning"],
     ["dtype", "device", "layout", "memory_format", "named_result", "promotion", "size", "state"],
     ["aligned", "batched_array", "geometry", "mapping", "roots", "storage", "typed_storage"],
     ["autograd_meta", "tensor", "generator", "kinds"],

@@ -7,11 +7,16 @@ import sys
 from pathlib import Path
 
 from ..emit import emit_all
+from ..errors import Problems
 from ..load import load
+from ..own_calls import check_own_calls
 from ..render import format_files
 from ..tree import compare, diff
 
-HELP = "write nothing; fail, with the difference, if a generated file is stale, missing or left over"
+HELP = (
+    "write nothing; fail, with the difference, if a generated file is stale, missing or left over, "
+    "or if the library calls ops that are gone"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, root: Path) -> int:
     model = load(root)
+    problems = Problems()
+    check_own_calls(model, problems)
+    problems.raise_if_any()
     files = format_files(emit_all(model))
     changes = compare(model.project, files)
     if not changes:

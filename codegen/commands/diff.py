@@ -13,7 +13,14 @@ from ..diff.formats import FORMATS
 from ..diff.formats.text import render_for_people
 from ..diff.report import Report
 from ..diff.state import State
-from ..diff.states import UnreadableState, last_release_state, read_state, start_of_change, working_tree
+from ..diff.states import (
+    UnreadableState,
+    base_of_change,
+    last_release_state,
+    read_state,
+    start_of_change,
+    working_tree,
+)
 
 HELP = "compare the operators of two states: what breaks for callers, gradients, saved memory and backends"
 _STATE = "a git revision, a folder, or the snapshot of a release (v0.1.0, or its file)"
@@ -21,7 +28,8 @@ _STATE = "a git revision, a folder, or the snapshot of a release (v0.1.0, or its
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit status: 0 compatible, 1 breaking, 2 forward-only, 3 when a state cannot be read"
-    parser.add_argument("base", nargs="?", metavar="BASE", help=f"{_STATE}; default: where the branch leaves main")
+    base = f"{_STATE}; without HEAD, a branch is the place where this one leaves it; default: where it leaves main"
+    parser.add_argument("base", nargs="?", metavar="BASE", help=base)
     parser.add_argument("head", nargs="?", metavar="HEAD", help="the same; default: the working tree")
     parser.add_argument("--release", action="store_true", help="compare with the last release: BASE is not given")
     parser.add_argument("--all", action="store_true", help="show long lists of harmless changes, too")
@@ -46,7 +54,7 @@ def _base(options: argparse.Namespace, root: Path) -> State:
     if options.base is not None and options.release:
         raise UnreadableState("--release is the last release: leave it out, or BASE")
     if options.base is not None:
-        return read_state(root, options.base)
+        return read_state(root, options.base) if options.head is not None else base_of_change(root, options.base)
     return last_release_state(root) if options.release else start_of_change(root)
 
 

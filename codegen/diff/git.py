@@ -11,6 +11,7 @@ _SUFFIXES = (".py", ".yaml", ".toml")
 # Reading must not write either: git would refresh the index, or fetch what a partial clone lacks after asking.
 _ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _MAIN_BRANCHES = ("origin/main", "main", "origin/master", "master")
+_BRANCHES = ("refs/heads/", "refs/remotes/")
 _SHORT = 10  # digits of a revision that are enough to find it
 
 
@@ -41,10 +42,27 @@ def fork_point(root: Path) -> tuple[str, str] | None:
     """
     try:
         head = _line(root, "rev-parse", "--verify", "--quiet", "HEAD")
-        bases = ((branch, _line(root, "merge-base", branch, "HEAD")) for branch in _MAIN_BRANCHES)
-        branch, base = next(((branch, base) for branch, base in bases if base), ("", head))
+        found = (_fork_from(root, branch, head) for branch in _MAIN_BRANCHES)
+        return next((each for each in found if each), (head, "HEAD") if head else None)
     except GitError:
         return None
+
+
+def fork_point_from(root: Path, branch: str) -> tuple[str, str] | None:
+    """Where the checked-out branch leaves another one; None if there is no branch of that name, or no such place.
+
+    What was done on the other one since then is not part of the change.
+    """
+    try:
+        full_name = _line(root, "rev-parse", "--symbolic-full-name", "--verify", "--quiet", "--end-of-options", branch)
+        head = _line(root, "rev-parse", "--verify", "--quiet", "HEAD")
+    except GitError:
+        return None
+    return _fork_from(root, branch, head) if full_name.startswith(_BRANCHES) else None
+
+
+def _fork_from(root: Path, branch: str, head: str) -> tuple[str, str] | None:
+    base = _line(root, "merge-base", branch, "HEAD")
     if not base:
         return None
     return base, "HEAD" if base == head else f"{base[:_SHORT]}, where this branch leaves {branch}"

@@ -10,7 +10,8 @@ _HEAD = """# Compatibility of operators
 ```sh
 python -m codegen diff               # the working tree, compared with where the branch leaves main (on main: HEAD)
 python -m codegen diff --release     # ... with the last release, which is what users have
-python -m codegen diff origin/main   # ... with a revision
+python -m codegen diff next          # ... with where it leaves the branch `next`; what came to that since is left out
+python -m codegen diff v0.1.0        # ... with a revision
 python -m codegen diff v0.1.0 HEAD   # one state with another
 ```
 

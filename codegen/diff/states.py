@@ -14,7 +14,7 @@ from ..load import UNFINISHED, load
 from ..project import Project
 from ..project_file import read_project
 from .allowed import FILE, read_allow_list
-from .git import GitError, fork_point, has_revision, obstacle, write_revision
+from .git import GitError, fork_point, fork_point_from, has_revision, obstacle, write_revision
 from .snapshots import last_release, read_snapshot, snapshot_path
 from .state import State, state_of
 
@@ -33,9 +33,16 @@ def working_tree(root: Path) -> State:
 def start_of_change(root: Path) -> State:
     """What the work that is going on began with; the last release where there is no repository."""
     found = fork_point(root)
-    if found is None:
-        return last_release_state(root)
-    revision, name = found
+    return _fork(root, *found) if found else last_release_state(root)
+
+
+def base_of_change(root: Path, name: str) -> State:
+    """What a change is compared with: the state of that name, of a branch the place where this one leaves it."""
+    found = None if _is_project(Path(name)) else fork_point_from(root, name)
+    return _fork(root, *found) if found else read_state(root, name)
+
+
+def _fork(root: Path, revision: str, name: str) -> State:
     return replace(_located(name, lambda: _revision(root, revision, is_release=False)), name=name)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from ..errors import Problems, did_you_mean
 from ..model import FunctionSchema, Model, Op
@@ -28,7 +29,8 @@ class Request:
 class Draft:
     """A new op with the choices that all its lines depend on.
 
-    ``function_name`` is what its kernel, or its composite function, is called.
+    ``function_name`` is what its kernel, or its composite function, is called. ``is_asked``: the relative is the op
+    that was asked for, so that all of it that fits is taken; ``misfits`` says of the other keys why they do not.
     """
 
     wanted: Wanted
@@ -38,6 +40,8 @@ class Draft:
     is_composite: bool
     function_name: str
     project: Project
+    is_asked: bool = False
+    misfits: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def schema(self) -> FunctionSchema:
@@ -62,18 +66,31 @@ class Draft:
     @property
     def relative_of_rules(self) -> Op | None:
         """The relative whose rules, dtypes and variants can be expected to fit."""
-        return self.twin or self.pointwise_relative
+        return self.twin or self.pointwise_relative or self.asked_relative
+
+    @property
+    def asked_relative(self) -> Op | None:
+        """The relative if it was asked for, and is the same kind of op."""
+        op = self.relative_op
+        fits = self.is_asked and op is not None and op.kind == self.schema.kind
+        return op if fits and op is not None and op.is_composite == self.is_composite else None
 
 
-def make_draft(wanted: Wanted, request: Request, model: Model, problems: Problems) -> Draft:
-    """The choices for one op; raises InvalidInput when ``request`` names an op or a family that does not exist."""
+def make_draft(
+    wanted: Wanted, request: Request, model: Model, problems: Problems, misfits: Callable[[Op], Mapping[str, str]]
+) -> Draft:
+    """The choices for one op; raises InvalidInput when ``request`` names an op or a family that does not exist.
+
+    ``misfits`` are the keys of an op that do not fit its schema, and why.
+    """
     _check_family(request, model, problems)
     profile, name = _profile(wanted, request), _free_name(wanted.schema, model)
     composite = _is_composite(wanted, request)
     if request.after is not None:
         op = _named(request.after, model, problems)
         family, reason = request.family or op.family, "as the op that it goes after"
-        return Draft(wanted, closest(profile, model, [op]), family, reason, composite, name, model.project)
+        draft = Draft(wanted, closest(profile, model, [op]), family, reason, composite, name, model.project, True)
+        return replace(draft, misfits=misfits(replace(op, schema=wanted.schema)) if draft.asked_relative else {})
     listed = [op for op in entries(model) if request.family in (None, op.family)]
     family, reason = _family(wanted, closest(profile, model, listed), model)
     if request.family is not None:

@@ -87,7 +87,7 @@ def _variants(draft: Draft) -> Iterator[Line]:
 
 
 def _python_module(draft: Draft) -> tuple[str | None, str]:
-    function, twin = draft.wanted.function, draft.twin
+    function, twin = draft.wanted.function, draft.twin or draft.asked_relative
     if function is not None:
         return function.python_module if function.python_module in _MODULES else None, _PYTORCH
     return (twin.python_module, like(twin)) if twin else (None, "")
@@ -139,7 +139,8 @@ def _derived_names(draft: Draft) -> tuple[list[str], str]:
         return [key for key, name in possible.items() if name in wanted.names], _PYTORCH
     if relative is None:
         return [], ""
-    return [key for key in possible if key in relative.autogen or getattr(relative, key)], like(relative)
+    taken = [key for key in possible if key in relative.autogen or getattr(relative, key)]
+    return taken, like(relative)
 
 
 def _tags(draft: Draft) -> Iterator[Line]:
@@ -172,7 +173,7 @@ def _rules(draft: Draft) -> Iterator[Line]:
     if rules is None:
         return
     for key, value in (("promotion", rules.promotion), ("shape", rules.shape)):
-        if value is not None:
+        if value is not None and key not in draft.misfits:
             yield Line(key, value, like(rules))
 
 

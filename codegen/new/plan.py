@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ..errors import Problems
+from ..fit_rules import misfits
+from ..kernels import read_hand_written
 from ..load import load
 from ..model import Derivative, Model, Op
 from .derivative_entry import derivative_lines, why_none
@@ -66,10 +69,11 @@ def make_plan(root: Path, request: Request, facts: TorchFacts | None, ask: Ask =
     new = [each for each in wanted if each.schema.full_name not in model.ops]
     new.sort(key=lambda each: -len(each.schema.arguments))  # the one that tells most decides about the family
     _check_new(new, listed, model, problems)
+    sources = read_hand_written(model.project, problems)
     added = []
     for each, about in [*((each, request) for each in new), *_siblings(new, request, model)]:
         each = replace(each, dtypes=ask(each.schema)) if each.function else each
-        added.append(_add(files, make_draft(each, about, model, problems), model))
+        added.append(_add(files, make_draft(each, about, model, problems, partial(misfits, sources=sources)), model))
         model = load(root, files.changed)
     return Plan(files, tuple(added), tuple(listed), model)
 

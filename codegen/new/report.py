@@ -9,6 +9,7 @@ from ..emit.stubs import is_written, kernel_parameters
 from ..kernels import expected_parameters
 from ..model import Location, Op
 from .derivative_entry import NO_GRADIENT, TO_WRITE
+from .draft import Draft
 from .op_entry import Line
 from .plan import Added, Plan
 
@@ -42,8 +43,21 @@ def _part(plan: Plan, added: Added) -> Iterator[str]:
         yield from _entry(derivative.location, added.derivative_lines)
     else:
         yield f"no entry in {plan.model.project.derivatives}: {added.why_no_derivative}"
+    yield from _not_taken(added.draft)
     yield "to do:"
     yield from (f"  {task}" for task in _tasks(plan, added, op))
+
+
+def _not_taken(draft: Draft) -> Iterator[str]:
+    """What the op that was asked for has, and the new one cannot have."""
+    op = draft.relative_op
+    if op is None or not draft.is_asked:
+        return
+    if draft.relative_of_rules is None:
+        kind = "is composite" if op.is_composite else "has kernels" if draft.is_composite else f"is {op.kind}"
+        yield f"nothing was taken from {op.name}, which {kind}: it is another kind of op"
+    for key, why in draft.misfits.items():
+        yield f"not taken from {op.name}: '{key}: {getattr(op, key)}', for {why}"
 
 
 def _entry(place: Location, lines: Sequence[Line]) -> Iterator[str]:

@@ -12,7 +12,7 @@ ENTRY = """
 """
 ADD = "add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 SUM = "sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
-TOPK = "topk(Tensor self, SymInt k, int dim=-1) -> (Tensor values, Tensor indices)"
+TOPK = "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
 BACKWARD = "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, bool is_result, Tensor self) -> Tensor"
 
 
@@ -56,6 +56,14 @@ def test_names_of_cann(schema, call, tmp_path):
             "'indcesOut' is no argument or output of topk",
             "'indices'",
         ),
+        (
+            ADD,
+            "aclnnAdd(self, banana, out)",
+            25,
+            "'banana' is no argument or output of add",
+            "it has self, other, alpha, out",
+        ),
+        (ADD, "aclnnAdd(weight, other, out)", 19, "'weight' is no argument or output of add", "CANN_NAMES"),
         (ADD, "aclnnAdd(self, self, alpha)", 25, "'self' is given twice in the ACLNN call", "remove one"),
         (ADD, "aclnnAdd", 10, "'aclnnAdd' is no call of an ACLNN function", "write aclnnAdd(self, other, alpha, out)"),
         (ADD, "Add(self, out)", 10, "'Add(self, out)' is no call of an ACLNN function", "write aclnnAdd("),
@@ -67,3 +75,11 @@ def test_mistakes(schema, call, column, message, hint, tmp_path):
     (found,) = found_in(tmp_path, schema, call)
     assert (found.code, found.message, found.location.line, found.location.column) == ("E043", message, 4, column)
     assert hint in found.hint
+
+
+def test_another_package_may_call_what_is_not_listed_here(tmp_path):
+    root = write_project(tmp_path, ENTRY.format(ADD, "aclnnAdd(self, banana, out)"), "[]")
+    (root / "pyproject.toml").write_text(
+        '[tool.mindtorch-codegen]\npackage = "fruit"\nbackends = {CPU = "src/fruit/cpu", NPU = "src/fruit/npu"}\n'
+    )
+    assert diagnostics(root) == ()

@@ -13,7 +13,37 @@ CASES = (
           other: grad
         """,
         "derivatives.yaml:1:9: error[E050] no op 'mull.Tensor' in ops.yaml",
-        "did you mean 'mul.Tensor'?",
+        "did you mean 'mul.Tensor'? if the op is gone, remove this entry, too",
+    ),
+    Case(
+        "op without any like it",
+        """
+        - name: zebra(Tensor self) -> Tensor
+          self: grad
+        """,
+        "derivatives.yaml:1:9: error[E050] no op 'zebra' in ops.yaml",
+        "if the op is gone, remove this entry, too",
+    ),
+    Case(
+        "number as a gradient",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: 0
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E071] '0' is no tensor",
+        "write non_differentiable, or zeros_like(grad) for zeros",
+    ),
+    Case(
+        "None as a tangent",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: grad
+          result: None
+        """,
+        "derivatives.yaml:4:11: error[E071] 'None' is no tensor",
+        "leave it out",
     ),
     Case(
         "another schema",
@@ -266,7 +296,7 @@ CASES = (
           result: auto_element_wise
         """,
         "derivatives.yaml:4:11: error[E068] auto_element_wise needs exactly one argument with a formula",
-        "write the formula out with <argument>_t and <argument>_p",
+        "write the formula out with <argument>_t and <argument>_p, or not_implemented",
     ),
     Case(
         "linear without formula",
@@ -342,6 +372,23 @@ CASES = (
 def test_broken_rule(case, tmp_path):
     write_project(tmp_path, derivatives=case.text)
     check_case(case, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("formula", "shape", "error"),
+    [
+        ("", "broadcast", "derivatives.yaml:2:8: error[E014] the formula of 'self' must be a Python expression"),
+        ("grad", "reduce", "derivatives.yaml:3:11: error[E068] auto_element_wise is for ops that compute each element "
+         "by itself: the shape rule is 'reduce'"),
+        ("grad", "broadcast", ""),
+    ],
+)  # fmt: skip
+def test_auto_element_wise(formula, shape, error, tmp_path):
+    """A formula that is missing is reported once; what an element depends on is what the shape rule says."""
+    op = "total(Tensor self) -> Tensor"
+    entry = f"- func: {op}\n  family: reduction\n  promotion: first\n  shape: {shape}\n  dispatch: {{CPU: f}}\n"
+    write_project(tmp_path, entry, f"- name: {op}\n  self: {formula}\n  result: auto_element_wise\n")
+    assert [str(found).splitlines()[0] for found in diagnostics(tmp_path)] == [error] * bool(error)
 
 
 @pytest.mark.parametrize(

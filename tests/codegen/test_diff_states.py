@@ -1,5 +1,6 @@
 """The states that can be compared: revisions, folders, snapshots, the working tree; and what is said of wrong ones."""
 
+import json
 import os
 import subprocess
 
@@ -8,7 +9,14 @@ import pytest
 from codegen.__main__ import main
 from codegen.diff.compare import compare
 from codegen.diff.snapshots import last_release
-from codegen.diff.states import UnreadableState, last_release_state, read_state, start_of_change, working_tree
+from codegen.diff.states import (
+    UnreadableState,
+    base_of_change,
+    last_release_state,
+    read_state,
+    start_of_change,
+    working_tree,
+)
 from tests.codegen.diff_project import OPS, TODAY, write_case
 
 RENAME = (("sum.dim(Tensor self, int[1] dim", "sum.dim(Tensor self, int[1] axis"),)
@@ -73,6 +81,26 @@ def test_without_a_base_it_is_what_the_change_began_with(repository, branch, edi
     base = start_of_change(repository)
     assert (base.name, base.is_release) == (name.format(first[:10]), False)
     assert changed(base, working_tree(repository)) == ops
+
+
+def test_a_branch_is_the_place_where_this_one_leaves_it(repository, capsys):
+    """What was done on the other branch since then is no part of the change; two names are compared as they are."""
+    git(repository, "checkout", "-q", "-b", "change")
+    write_case(repository, (("- func: square(Tensor self)", "- func: squared(Tensor self)"),))
+    git(repository, "commit", "-qam", "third")
+    git(repository, "checkout", "-q", "axis")
+    git(repository, "tag", "renamed")
+    git(repository, "checkout", "-q", "change")
+    base = base_of_change(repository, "axis")
+    assert base.name.endswith(", where this branch leaves axis")
+    assert changed(base, working_tree(repository)) == ["square"]
+    assert (base_of_change(repository, "renamed").name, base_of_change(repository, "change").name) == (
+        "renamed",
+        "HEAD",
+    )
+    for arguments, ops in ((["axis"], ["square"]), (["axis", "HEAD"], ["square", "sum.dim"])):
+        main(["diff", *arguments, "--format", "json"], repository)
+        assert sorted(change["op"] for change in json.loads(capsys.readouterr().out)["changes"]) == ops
 
 
 def test_the_branch_of_the_remote_is_asked_first(repository, tmp_path):

@@ -291,7 +291,7 @@ CASES = (
           dispatch: abs
         """,
         "ops.yaml:3:13: error[E014] 'dispatch' must be a mapping of backends to function names, {CPU: add}",
-        "it is the kernel of each backend",
+        "write dispatch: {CPU: name}",
     ),
     Case(
         "unknown backend",

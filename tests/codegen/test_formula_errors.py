@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.codegen.project import Case, check_case, write_project
+from tests.codegen.project import OPS, Case, check_case, diagnostics, write_project
 
 TENSOR = {
     "mindtorch__tensor": "class Tensor:\n    shape = dtype = None\n",
@@ -65,11 +65,55 @@ CASES = (
         "name of the library",
         """
         - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
-          self: grad * torch.exp(other)
+          self: grad * torch.square(other)
           other: grad
         """,
-        "derivatives.yaml:2:16: error[E061] unknown name 'torch'",
-        "write exp(...)",
+        "derivatives.yaml:2:16: error[E061] unknown name 'torch': a formula has no modules",
+        "write square(...)",
+    ),
+    Case(
+        "function that the library does not have",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * torch.linalg.vector_norm(other, 2, True)
+          other: grad
+        """,
+        "derivatives.yaml:2:16: error[E061] unknown name 'torch': a formula has no modules",
+        "write the number, or a constant or function in mindtorch/autograd/formulas.py that uses torch",
+        files=TENSOR,
+    ),
+    Case(
+        "private attribute",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other._array
+          other: grad
+        """,
+        "derivatives.yaml:2:22: error[E061] '_array' is private",
+        "write a function of the tensor instead: formulas are made of ops",
+        files=TENSOR | {"mindtorch__creation": "@extend_tensor\nclass Methods:\n    _array = 1\n"},
+    ),
+    Case(
+        "constant of a module",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * math.pi / math.pi
+          other: grad
+        """,
+        "derivatives.yaml:2:16: error[E061] unknown name 'math': a formula has no modules",
+        "write the number, or a constant or function in mindtorch/autograd/formulas.py that uses math",
+        files=TENSOR,
+    ),
+    Case(
+        "function of a module",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * np.linalg.norm(other).clip(np.pi)
+          other: grad
+        """,
+        "derivatives.yaml:2:16: error[E061] unknown name 'np': a formula has no modules",
+        "write the number, or a constant or function in mindtorch/autograd/formulas.py that uses np",
+        files=TENSOR | {"mindtorch__creation": "@extend_tensor\nclass Methods:\n    def clip(self, limit): ...\n"},
     ),
     Case(
         "misspelt keyword",
@@ -375,3 +419,26 @@ CASES = (
 def test_wrong_formula(case, tmp_path):
     write_project(tmp_path, derivatives=case.text, **case.files)
     check_case(case, tmp_path)
+
+
+NEG = "- func: neg(Tensor self) -> Tensor\n  family: pointwise\n  variants: function, method\n  dispatch: {CPU: f}\n"
+USES_NEG = """
+- name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+  self: neg(grad) * other
+  other: grad.neg()
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "code"),
+    [
+        ("function, method", "function method", "E014"),
+        ("->", "\u2192", "E020"),
+        ("neg(", "neg.(", "E020"),
+        ("func: neg(Tensor self) -> Tensor", "func: neg(Tensor self)", "E020"),
+    ],
+)
+def test_formulas_that_use_an_entry_that_cannot_be_read_are_not_wrong(right, wrong, code, tmp_path):
+    files = {"mindtorch__tensor": "class Tensor:\n    shape = None\n"}
+    write_project(tmp_path, OPS + "\n" + NEG.replace(right, wrong), USES_NEG, **files)
+    assert [found.code for found in diagnostics(tmp_path)] == [code]

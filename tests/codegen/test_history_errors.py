@@ -31,13 +31,13 @@ CASES = (
         "no list",
         "- func: f(Tensor self) -> Tensor\n  family: pointwise\n  dispatch: {CPU: f}\n  deprecated: g\n",
         "ops.yaml:4:15: error[E014] 'deprecated' must be a list of mappings",
-        "it is old calls that still work, with a warning",
+        "write below it, indented: '- func: ...'",
     ),
     Case(
         "an empty list",
         "- func: f(Tensor self) -> Tensor\n  family: pointwise\n  dispatch: {CPU: f}\n  versions: []\n",
         "ops.yaml:4:13: error[E014] 'versions' must be a list of mappings",
-        "it is what the op was before, so that saved programs keep working",
+        "write below it, indented: '- version: ...'",
     ),
     Case(
         "a list of words",

@@ -119,7 +119,7 @@ def test_kernels_that_fit(tmp_path, source):
 )
 def test_kernels_that_do_not_fit(tmp_path, source, takes):
     (found,) = check_kernel(tmp_path, source)
-    message = f"'add' takes ({takes}) but add passes (input, other, alpha, out)"
+    message = f"the function 'add' takes ({takes}) but the op add passes (input, other, alpha, out)"
     hint = "write def add(input, other, alpha, out=None)"
     if "three" in source:
         hint = f"the inner 'def kernel' of its factory takes 3 arguments and 'out'; or {hint}"
@@ -153,7 +153,8 @@ def test_composite_function(tmp_path):
     write_project(tmp_path, ADD_COMPOSITE, "[]", mindtorch__composite__pointwise="def add(input): ...\n")
     (found,) = diagnostics(tmp_path)
     assert str(found).splitlines()[0] == (
-        "mindtorch/composite/pointwise.py:1:1: error[E038] 'add' takes (input) but add passes (input, other)"
+        "mindtorch/composite/pointwise.py:1:1: error[E038] the function 'add' takes (input) but the op add passes "
+        "(input, other)"
     )
     assert found.hint == "write def add(input, other)"
 

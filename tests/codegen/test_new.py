@@ -13,6 +13,7 @@ from codegen.load import load
 from codegen.new.insertion import after_entry, after_heading, appended, at_end
 from codegen.new.op_entry import scalar
 from codegen.new.relatives import closest, entries, profile_of
+from codegen.new.report import report
 from codegen.new.torch_facts import TorchDerivative, find_facts
 from codegen.project import LIBRARY_ROOT
 from tests.codegen.new_project import HYPOT, OPS, SAMPLES, entry, facts_of, function, plan, write_small_project
@@ -136,6 +137,72 @@ def test_after_decides_about_place_and_guesses(project):
     place = lines.index("- func: hypot(Tensor self, Tensor other) -> Tensor")
     assert lines[place + 1] == "  family: reduction"
     assert lines[place - 2] == "  samples: reduce_dim"
+
+
+RULES_TO_FIT = """
+_SECOND_DTYPES = {"first_index": 1}
+
+
+def reduce(promotion: str):
+    def kernel(input: Any, dim: int, keepdim: bool = False, out: Any = None) -> Any:
+        return _with_second(promotion, input.shape, input.dtype, out)
+
+    return kernel
+
+
+def broadcast(promotion: str): ...
+def view(kernel): ...
+"""
+AMAX = """
+- func: amax(Tensor self, int dim, bool keepdim=False) -> Tensor
+  family: reduction
+  variants: function, method
+  autogen: out
+  promotion: int_to_float
+  shape: reduce
+  dispatch: {CPU: amax}
+  dtypes: real
+  samples: reduce_dim
+"""
+
+
+@pytest.mark.parametrize(
+    ("schema", "taken", "refused"),
+    [
+        (
+            "rms(Tensor self, int dim) -> Tensor",
+            ["variants: function, method", "autogen: out", "promotion: int_to_float", "shape: reduce", "dtypes: real"],
+            ["'samples: reduce_dim', for they call an op with 2 arguments and keepdim=, and rms takes (input, dim)"],
+        ),
+        (
+            "rms(Tensor self, int[] dims) -> Tensor",
+            ["autogen: out", "dtypes: real"],
+            [
+                "'shape: reduce', for it takes an int 'dim' where rms has 'int[] dims'",
+                "'samples: reduce_dim', for they call an op with 2 arguments and keepdim=, and rms takes (input, dims)",
+            ],
+        ),
+    ],
+)
+def test_what_fits_is_taken_from_the_op_to_go_after(schema, taken, refused, tmp_path):
+    """The types differ; what is left out is said."""
+    root = write_small_project(tmp_path)
+    (root / "ops.yaml").write_text(clean(OPS) + AMAX)
+    (root / "mindtorch/backends/meta/rules.py").write_text(RULES_TO_FIT)
+    samples = clean(SAMPLES) + "\n\n@samples\ndef reduce_dim(make):\n    yield call(make(2, 3), 0, keepdim=True)\n"
+    (root / "tests/samples.py").write_text(samples.replace(" = reduce_dim", ""))
+    found = plan(root, schema, after="amax")
+    lines = {line.strip() for line in entry(found)}
+    assert set(taken) <= lines
+    assert ("shape: reduce" in lines) == ("shape: reduce" in taken)
+    assert [line for line in report(found).splitlines() if line.startswith("not taken from amax: ")] == [
+        f"not taken from amax: {text}" for text in refused
+    ]
+
+
+def test_nothing_is_taken_from_another_kind_of_op(project):
+    found = plan(project, "rms(Tensor self, int k) -> Tensor", after="max.dim", composite=True)
+    assert "nothing was taken from max.dim, which has kernels: it is another kind of op" in report(found)
 
 
 def test_overloads_stay_together(project):

@@ -57,6 +57,28 @@ CASES = (
         "an op made of other ops has no kernels: keep one of the two",
     ),
     Case(
+        "two out= variants",
+        """
+        - func: abs(Tensor self) -> Tensor
+          family: pointwise
+          autogen: out, copied_out
+          dispatch: {CPU: abs}
+        """,
+        "ops.yaml:3:17: error[E037] abs has two out= variants: 'out' and 'copied_out'",
+        "remove 'copied_out': the kernel writes to out",
+    ),
+    Case(
+        "an NPU call without an NPU kernel",
+        """
+        - func: abs(Tensor self) -> Tensor
+          family: pointwise
+          dispatch: {CPU: abs}
+          aclnn: aclnnAbs(self, out)
+        """,
+        "ops.yaml:4:3: error[E040] 'aclnn' is the call behind an NPU kernel, and abs has none",
+        "add the kernel to dispatch, NPU: ..., or remove 'aclnn'",
+    ),
+    Case(
         "a backend in small letters",
         """
         - func: abs(Tensor self) -> Tensor

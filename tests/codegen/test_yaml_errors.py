@@ -19,7 +19,7 @@ CASES = (
            dispatch: {CPU: abs}
         """,
         "ops.yaml:3:12: error[E004] not YAML: mapping values are not allowed in this context",
-        "check indentation, colons, quotes and brackets here and on the line above",
+        "put a value that has ': ' in it in quotes; or check the indentation here and on the line above",
     ),
     Case(
         "unclosed bracket",
@@ -29,7 +29,7 @@ CASES = (
           dispatch: {CPU: abs
         """,
         "ops.yaml:3:13: error[E004] not YAML: while parsing a flow mapping: did not find expected ',' or '}'",
-        "close the bracket that begins here",
+        "close the bracket that begins here, and put commas between what is in it",
     ),
     Case(
         "unclosed list",
@@ -39,7 +39,7 @@ CASES = (
           dispatch: {CPU: abs}
         """,
         "ops.yaml:2:11: error[E004] not YAML: while parsing a flow sequence: did not find expected ',' or ']'",
-        "close the bracket that begins here",
+        "close the bracket that begins here, and put commas between what is in it",
     ),
     Case(
         "no space behind a colon",
@@ -68,7 +68,7 @@ CASES = (
           aclnn: a: b
         """,
         "ops.yaml:3:11: error[E004] not YAML: mapping values are not allowed in this context",
-        "check indentation, colons, quotes and brackets here and on the line above",
+        "put a value that has ': ' in it in quotes; or check the indentation here and on the line above",
     ),
     Case(
         "control character",
@@ -106,7 +106,7 @@ CASES = (
           composite: abs
         """,
         "ops.yaml:2:11: error[E006] a YAML anchor or alias is not supported here",
-        "write the value out",
+        "write the value out; one that begins with * or & needs quotes",
     ),
     Case(
         "alias",
@@ -117,7 +117,7 @@ CASES = (
           composite: abs
         """,
         "ops.yaml:1:3: error[E006] a YAML anchor or alias is not supported here",
-        "write the value out",
+        "write the value out; one that begins with * or & needs quotes",
     ),
     Case(
         "two documents",

@@ -73,7 +73,7 @@ def outcome(program: Callable, T: Any) -> tuple:
             warnings.filterwarnings("ignore", message=text)
         try:
             result = _visible(program(T), T)
-        except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError, AttributeError) as error:
+        except (RuntimeError, TypeError, ValueError, LookupError, AssertionError, AttributeError) as error:
             result = f"{type(error).__name__}: {error}"
     return result, [_ORIGIN.sub("", str(warning.message)) for warning in caught]
 

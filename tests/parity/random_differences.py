@@ -27,6 +27,7 @@ MAY_WORK = {
     "match the broadcast shape": "a formula of torch (clamp by tensors) writes into a gradient that is too small",
     "div_floor_cpu": "a mean of no booleans (scatter_reduce)",
     "ComplexHalf": "mindtorch has no complex32",
+    "MKL FFT error": "a transform along one dimension of a tensor without elements",
 }
 # torch's own faults: both may do what they like, and the program ends.
 UNDEFINED = {
@@ -54,6 +55,9 @@ EITHER = (
     "single memory location",
     "out of bounds for dimension",
     "isFloatingType(grad.scalar_type())",
+    "need to be at least 1D",
+    "through the graph a second time",
+    "Found dtype",
 )
 # Nodes that do the same under another name.
 ALIKE = {
@@ -122,7 +126,7 @@ def may_go_unnoticed(theirs: Exception | None, lines: list[str]) -> bool:
     return "modified by an inplace" in str(theirs) and any(map(_KEEPS_LESS.search, lines))
 
 
-_KEEPS_LESS = re.compile(r"group_norm|\.take\(")
+_KEEPS_LESS = re.compile(r"group_norm|\.take\(|hardsigmoid")
 
 
 def is_undefined(error: Exception | None) -> bool:
@@ -255,11 +259,45 @@ def _transform_of_expanded(line: str, used: list[Any], others: list[Any]) -> boo
     return "T.func" in line and any(0 in tensor.stride() for tensor in used)
 
 
+def _transform_of_nothing(line: str, used: list[Any], others: list[Any]) -> bool:
+    """Where torch has no rule for an op it takes the first sample, also of none."""
+    return bool(_MAPPED.search(line)) and not all(tensor.numel() for tensor in used)
+
+
+def _hardsigmoid_of_nan(line: str, used: list[Any], others: list[Any]) -> bool:
+    """For mindtorch a clipped number is made of other ops, in which nan counts as within the bounds."""
+    return "hardsigmoid" in line and _have_nan(used)
+
+
+def _largest_of_equals(line: str, used: list[Any], others: list[Any]) -> bool:
+    """Which of equal numbers topk finds depends on how it searches."""
+    return "topk" in line and any(len(np.unique(to_numpy(tensor.detach().clone()))) < tensor.numel() for tensor in used)
+
+
+def _all_into_bytes(line: str, used: list[Any], others: list[Any]) -> bool:
+    """torch makes the numbers integers before it asks whether they are 0."""
+    return bool(_ALL_INTO.search(line)) and any(tensor.is_floating_point() or tensor.is_complex() for tensor in used)
+
+
+def _layer_of_nothing(line: str, used: list[Any], others: list[Any]) -> bool:
+    """Without elements, none of the ops that mindtorch makes these layers of refuses a dtype."""
+    return bool(_MADE_OF_OTHERS.search(line)) and not all(tensor.numel() for tensor in used)
+
+
+def _running_extreme_of_nothing(line: str, used: list[Any], others: list[Any]) -> bool:
+    """The gradient is the input itself, to which others are then added."""
+    return bool(_RUNNING_EXTREMES.search(line)) and not all(tensor.numel() for tensor in used)
+
+
 def _write_from_itself(line: str, used: list[Any], others: list[Any]) -> bool:
     """The order in which elements are read and written is not defined."""
     return bool(_INTO_ITSELF.match(line))
 
 
+_MAPPED = re.compile(r"T\.vmap|T\.func\.(jac|hess)")
+_ALL_INTO = re.compile(r"T\.all\(.*out=.*(int|uint)")
+_MADE_OF_OTHERS = re.compile(r"hardsigmoid|softshrink")
+_RUNNING_EXTREMES = re.compile(r"cummax|cummin")
 _STACKS = re.compile(r"T\.[hvd]?stack")
 _CLIPS = re.compile(r"hardtanh|relu6")
 _INFINITE_NORM = re.compile(r"norm\(.*T\.inf")
@@ -283,6 +321,12 @@ _FAULTS = (
     _gelu_of_infinity,
     _nanmean_of_complex,
     _transform_of_expanded,
+    _transform_of_nothing,
+    _hardsigmoid_of_nan,
+    _largest_of_equals,
+    _all_into_bytes,
+    _layer_of_nothing,
+    _running_extreme_of_nothing,
     _infinite_norm_of_complex,
     _own_dtype_in_another_mode,
     _sgn_of_a_variable,

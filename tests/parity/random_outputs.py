@@ -1,7 +1,7 @@
 """The statements of random programs that are about where results go: several outputs, `out=`, writes through views."""
 
 from tests.parity.random_differences import is_differentiable
-from tests.parity.random_writer import NUMBERS, Writer, statement
+from tests.parity.random_writer import NUMBERS, Writer, further_statement
 
 FURTHER_LAYERS = (
     "softmin(dim=0) hardshrink() softshrink(0.25) logsigmoid() hardsigmoid() rrelu(training=False) "
@@ -11,7 +11,7 @@ FURTHER_LAYERS = (
 PAIRS = "huber_loss poisson_nll_loss cosine_similarity pairwise_distance".split()
 
 
-@statement(5)
+@further_statement(5)
 def several_results(w: Writer) -> str:
     name = w.name(lambda tensor: tensor.ndim > 0)
     dim = w.dim(name)
@@ -30,7 +30,7 @@ def several_results(w: Writer) -> str:
     return f"{w.new()}, {w.new()} = {w.pick(calls)}"
 
 
-@statement(5)
+@further_statement(5)
 def into_given(w: Writer) -> str:
     """Results written to a tensor without elements, which takes their shape, or to one that has it."""
     name = w.name()
@@ -59,7 +59,7 @@ def into_given(w: Writer) -> str:
     return f"{w.new()} = {w.pick(calls)}"
 
 
-@statement(8)
+@further_statement(8)
 def write_through_view(w: Writer) -> str:
     name = w.name(lambda tensor: tensor.ndim > 0)
     views = [
@@ -99,7 +99,7 @@ def write_through_view(w: Writer) -> str:
     return f"{w.new()} = {w.pick(views)}.{w.pick(writes)}"
 
 
-@statement(5)
+@further_statement(5)
 def further_layer(w: Writer) -> str:
     name = w.name(is_differentiable)
     if w.chance(0.4):
@@ -109,7 +109,7 @@ def further_layer(w: Writer) -> str:
     return f"{w.new()} = T.nn.functional.{function}({name}{', ' if arguments != ')' else ''}{arguments}"
 
 
-@statement(5)
+@further_statement(5)
 def numeric(w: Writer) -> str:
     name = w.name()
     dim = w.dim(name)

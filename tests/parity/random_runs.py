@@ -35,7 +35,7 @@ _OWNERS = (
 )
 _WRITES = re.compile(r"\w_\(|out=|inplace=True|\] ?[-+*/]?= |[-+*/]= ")
 # Statements whose results are converted, so that they are as exact as the coarsest of the operands.
-_CONVERTS = re.compile(r"out=|\(\(.*\)\.to\(T\.|cross_entropy")
+_CONVERTS = re.compile(r"out=|\(\(.*\)\.to\(T\.|cross_entropy|poisson_nll|cosine_sim")
 _UNSTABLE = re.compile(r"grad_fn=<\w+>")  # names of nodes are compared apart
 ERRORS = (
     ArithmeticError,

@@ -17,6 +17,7 @@ NUMBERS = "2 -1 0.5 3.0 0 True 1 -2.5 (1+2j)".split()
 
 Maker = Callable[["Writer"], str | None]
 STATEMENTS: list[Maker] = []
+FURTHER_STATEMENTS: list[Maker] = []  # which only wide programs have
 
 
 def make(T: Any, shape: tuple[int, ...], dtype: str, layout: str, seed: int, requires_grad: bool) -> Any:
@@ -48,14 +49,19 @@ LAYOUTS = {
 ALL = [0, 1, 2, 3]
 
 
-def statement(weight: int) -> Callable[[Maker], Maker]:
+def statement(weight: int, statements: list[Maker] = STATEMENTS) -> Callable[[Maker], Maker]:
     """Register a function that writes a statement, chosen `weight` times as often as one of weight 1."""
 
     def register(maker: Maker) -> Maker:
-        STATEMENTS.extend([maker] * weight)
+        statements.extend([maker] * weight)
         return maker
 
     return register
+
+
+def further_statement(weight: int) -> Callable[[Maker], Maker]:
+    """The same for wide programs."""
+    return statement(weight, FURTHER_STATEMENTS)
 
 
 class Writer:

@@ -46,6 +46,58 @@ def test_grid_sample_at_the_edges(padding, align_corners):
     assert_same(sampled)
 
 
+@pytest.mark.parametrize("align_corners", [True, False])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode, dims", [("bilinear", 2), ("bilinear", 3), ("nearest", 2), ("bicubic", 2)])
+def test_second_gradients_of_grid_sample(mode, dims, padding, align_corners):
+    random = np.random.RandomState(dims)
+    image, places = random.randn(2, 2, 4, 3, 5)[..., : 5 if dims == 3 else 1], random.rand(2, 2, 3, 2, dims) * 3 - 1.5
+    if dims == 2:
+        image, places = image[..., 0], places[:, 0]
+
+    def differentiated(T):
+        x, grid = T.tensor(image, requires_grad=True), T.tensor(places, requires_grad=True)
+        result = T.nn.functional.grid_sample(x, grid, mode, padding, align_corners)
+        grads = T.autograd.grad(weighted(T, result), (x, grid), create_graph=True)
+        total = sum(weighted(T, each) for each in grads)
+        return [each.grad_fn.name() for each in (result, *grads)], T.autograd.grad(total, (x, grid))
+
+    assert_same(differentiated)
+
+
+@program
+def what_a_sampled_grid_keeps(T):
+    x, grid = T.ones(1, 1, 2, 2, requires_grad=True), T.zeros(1, 1, 1, 2)
+    node = T.nn.functional.grid_sample(x, grid, align_corners=True).grad_fn
+    kept = node._saved_input is x, node._saved_grid.shape, node._saved_interpolation_mode, node._saved_padding_mode
+    return node.name(), kept, node._saved_align_corners, [edge[0] is None for edge in node.next_functions]
+
+
+@program
+def places_that_are_no_numbers(T):
+    places = T.tensor([[float("nan"), 0], [float("inf"), 0], [1e10, 0.5], [-1e30, 0], [0.3, float("nan")], [-1, 1]])
+    grid, x = places.view(1, 2, 3, 2).requires_grad_(), T.arange(9.0).view(1, 1, 3, 3).requires_grad_()
+    results = [T.nn.functional.grid_sample(x, grid, "bilinear", "zeros", align) for align in (True, False)]
+    return results, [T.autograd.grad(result.sum(), (x, grid)) for result in results]
+
+
+@program
+def which_gradients_of_a_grid_are_wanted(T):
+    x, grid = T.linspace(-1, 1, 12).view(1, 2, 2, 3), T.linspace(-1.2, 1, 8).view(1, 2, 2, 2)
+    masks = [[True, False], [True, True]]
+    backward = T.ops.aten.grid_sampler_2d_backward
+    return [backward(T.ones(1, 2, 2, 2), x, grid, 0, 0, False, mask)[0] for mask in masks]
+
+
+@pytest.mark.parametrize("sampler", ["grid_sampler_2d", "grid_sampler_3d"])
+@pytest.mark.parametrize(
+    "image, grid", [((2, 3, 4, 5), (1, 2, 2, 2)), ((2, 3, 4), (2, 2, 2)), ((1, 2, 3, 3), (1, 1, 1, 2)),
+                    ((1, 1, 2, 3, 4), (1, 1, 1, 1, 3)), ((1, 0, 3, 3), (1, 2, 2, 2)), ((0, 2, 3, 3), (0, 2, 2, 2))],
+)  # fmt: skip
+def test_samplers_of_one_rank(sampler, image, grid):
+    assert_same(lambda T: getattr(T, sampler)(T.ones(image), T.zeros(grid), 2, 0, False))
+
+
 @pytest.mark.parametrize("size", [(2, 3, 4, 5), (2, 1, 1, 3), (2, 3, 2, 3, 2)])
 @pytest.mark.parametrize("align_corners", [True, False])
 def test_affine_grid(size, align_corners):

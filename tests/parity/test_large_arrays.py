@@ -127,3 +127,62 @@ def test_lerp(weight):
     assert_same(lambda T, a, b: T.lerp(a[:0], b[:0], T.tensor(weight)), start, end, tolerance=1e-6)
     weights = numbers(4)
     assert_same(lambda T, a, b, w: T.lerp(a.reshape(-1, 4), b.reshape(-1, 4), w), start, end, weights, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ("int64", "int32", "int16", "int8", "uint8"))
+@pytest.mark.parametrize("largest", (100, 2**31, 2**62))
+def test_products_of_integers(largest, dtype):
+    """Sums that float64 cannot hold, and those that overflow, are as exact as small ones."""
+    limits, source = np.iinfo(dtype), np.random.default_rng(0)
+    low, high = max(limits.min, -largest), min(limits.max, largest)
+    a, b = (source.integers(low, high, shape, dtype, endpoint=True) for shape in ((64, 70), (70, 65)))
+    assert_same(lambda T, x, y: x @ y, a, b, tolerance=0)
+    assert_same(lambda T, x, y: x @ y, np.stack([a, a]), np.stack([b, b]), tolerance=0)
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64", "float16", "int32"))
+@pytest.mark.parametrize(
+    "bounds",
+    [(0, 50000), (5, 70000, 3), (-7, -9000, -11), ((1 << 24) - 999, (1 << 24) + 9000), (0.5, 9000, 1.5)],
+    ids=str,
+)
+def test_ranges(bounds, dtype):
+    if dtype == "int32" and bounds[0] == 0.5:
+        pytest.skip("torch has no such steps of integers")
+    own, expected = (T.arange(*bounds, dtype=getattr(T, dtype)).numpy() for T in (mindtorch, torch))
+    assert np.array_equal(own, expected)
+    assert np.array_equal(np.signbit(own), np.signbit(expected))
+
+
+def test_inverse_of_erf_beyond_its_ends():
+    values = numbers(300, 300, special=np.array([1, -1, np.inf, -np.inf, np.nan, 2]))
+    assert_same(lambda T, x: T.erfinv(x), values, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", ("cumsum", "cumprod"))
+@pytest.mark.parametrize("dtype", ("float16", "bfloat16"))
+def test_running_totals_in_16_bits(dtype, name):
+    for values in (numbers(300, 400), numbers(3, 20000) * 0.2 + 0.9):
+        for dim in (0, 1):
+            assert_same(
+                lambda T, x, dim=dim: getattr(T, name)(x.to(getattr(T, dtype)), dim).float(), values, tolerance=0
+            )
+
+
+@pytest.mark.parametrize("dtype", ("float16", "bfloat16"))
+@pytest.mark.parametrize("exponent", (2, 3, -1, -2))
+def test_powers_in_16_bits(exponent, dtype):
+    """torch rounds a cube in bfloat16 twice."""
+    values = numbers(1000, 600, special=SPECIAL)
+    assert_same(lambda T, x: (x.to(getattr(T, dtype)) ** exponent).float(), values, tolerance=0)
+
+
+@pytest.mark.parametrize("dtype", ("float16", "bfloat16"))
+def test_rows_added_in_16_bits(dtype):
+    values, places = numbers(200, 300), np.random.default_rng(0).integers(0, 200, 200)
+    assert_same(
+        lambda T, x, i: T.index_add(x.to(getattr(T, dtype)), 0, i, x.to(getattr(T, dtype))).float(),
+        values,
+        places,
+        tolerance=2e-2,
+    )

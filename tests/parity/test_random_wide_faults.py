@@ -1,0 +1,150 @@
+"""What wide random programs have found: for each kind of fault, short programs whose last line is compared."""
+
+import pytest
+
+from tests.parity.programs import assert_same
+from tests.parity.test_random_faults import value_of
+
+# What stands in front of the lines of a kind.
+BEFORE = {
+    "tensors of inference mode": "with T.inference_mode(): a = T.ones(2, 3)",
+    "transforms of tensors of inference mode": "with T.inference_mode(): a = T.ones(2)",
+    "parts of a vmap that has ended": "x = T.ones(2, 3, requires_grad=True); y = T.vmap(lambda a: a.sin())(x)",
+    "gradients around zeros": "x = T.tensor([[2., T.nan, 0, 3], [1, 0, 3, 0], [0, 1, 2, 3], [1, 2, 3, 4]])",
+    "where slopes have no limit": "x = T.tensor([0., 1e-30, T.nan, T.inf, -T.inf, 2, -30], requires_grad=True)",
+    "nodes of copies": "x = T.arange(6.).reshape(2, 3).requires_grad_()",
+    "nodes of solvers": "a = T.tensor([[2., 1], [0.5, 3]], requires_grad=True); b = T.ones(2, 2, requires_grad=True)\n"
+    "p = T.tensor([2, 2], dtype=T.int32)",
+    "strides": "t = T.ones(2, 3, 4).mT > 0; e = (T.ones(1, 4) > 0).expand(2, -1, -1)",
+}
+SOLVED = (
+    "T.linalg.lu_solve(a, p, b)",
+    "T.linalg.lu_solve(a, p, b, adjoint=True)",
+    "T.linalg.lu_solve(a, p, b, left=False)",
+    "T.lu_unpack(a, p)[1]",
+    "T.lu_unpack(a, p)[2]",
+    "T.cholesky_solve(b, a)",
+    "T.cholesky_solve(b, a, upper=True)",
+    "T.cholesky_inverse(a.tril())",
+    "T.linalg.pinv(a)",
+    "T.linalg.pinv(a[:1], rtol=0.1)",
+    "T.linalg.pinv(a[:, :1], 0.1)",
+    "T.renorm(a, 2, 0, 1.5)",
+    "T.renorm(a, 1, 1, 1.5)",
+)
+KINDS = {
+    "tensors of inference mode": [
+        "b = a.detach(); (b.add_(2)._version, b.is_inference())",
+        "b = a.detach(); c = b.detach(); c.add_(1); (b._version, c._version)",
+        "a.detach()[0].add_(1)",
+        "a.view(6).add_(1)",
+    ],
+    "transforms of tensors of inference mode": [
+        "T.func.grad(lambda c: (c.sin() * a).sum())(T.ones(2))",
+        "with T.inference_mode(): r = T.func.jvp(T.func.grad(lambda c: (c.sin() * c).sum()), (a,), (a * 2,))[1]\nr",
+        "with T.inference_mode(): r = T.func.vjp(lambda c: c.sin(), a)[1](a)[0]\n(r, r.is_inference())",
+        "T.func.grad(lambda c: T.func.vjp(lambda d: d.sin(), c)[1](a)[0].sum())(a)",
+        "T.ones(2, requires_grad=True) * a",
+    ],
+    "parts of a vmap that has ended": [
+        "T.nn.functional.huber_loss(x, T.zeros(2, 3)).grad_fn.name()",
+        "T.linalg.cross(x, x).grad_fn.name()",
+        "T.vmap(lambda a: T.linalg.cross(a, a + 1))(x).detach()",
+    ],
+    "vmap of index_select": [
+        *[f"T.vmap(lambda a: a.index_select(0, T.tensor({index})))(T.zeros(2, 2))" for index in ("[1, 5]", "[-3]")],
+        "T.vmap(lambda a: a.index_select(0, T.tensor([0])))(T.zeros(2, 0))",
+        "T.vmap(lambda a: a.index_select(0, T.tensor([5])))(T.zeros(0, 2))",
+        "T.vmap(lambda a: a.index_select(0, T.tensor([1.])))(T.zeros(2, 2))",
+    ],
+    "gradients around zeros": [
+        *[
+            f"x.requires_grad_(); (x.cumprod({dim}) * T.arange(1., 5)).sum().backward(); x.grad"
+            for dim in ("0", "1", "-1")
+        ],
+        "T.vmap(T.func.grad(lambda a: a.cumprod(0).sum()))(x)",
+        *[f"T.func.hessian(lambda a: a.{call})(T.tensor([0., 0, 3]))" for call in ("prod()", "cumprod(0).sum()")],
+    ],
+    "tangents without a sample": [
+        *[
+            f"T.func.jvp(lambda a: a.var(-1, correction={correction}), ({numbers},), ({numbers},))"
+            for numbers in ("T.zeros(0)", "T.zeros(2, 0)", "T.ones(1)", "T.tensor([1., 2, 4])")
+            for correction in (0, 1, 3, 5)
+        ],
+        "T.func.jvp(lambda a: a.logsumexp(-1), (T.ones(2, 0),), (T.ones(2, 0),))",
+    ],
+    "where slopes have no limit": [
+        f"g = T.autograd.grad({call}.sum(), x, create_graph=True)[0]; (g, T.autograd.grad(g.sum(), x))"
+        for call in ("x.i0()", "T.special.i1(x)", "T.special.i1e(x)", "x[[0, 2, 3, 4, 5]].sinc()")
+    ],
+    "special functions": [
+        "T.special.zeta(T.tensor([3., 1.5, 1, 0.5]), T.tensor(T.inf)), T.special.polygamma(2, T.tensor(T.inf))",
+        "x = T.tensor([-3., 0, 20, 88], requires_grad=True); g = T.autograd.grad(T.special.log_ndtr(x).sum(), x, "
+        "create_graph=True)[0]; g.sum().backward(); x.grad",
+        "T.ldexp(T.tensor([1.5], dtype=T.float64), T.tensor([1.7], dtype=T.bfloat16))",
+        "T.ldexp(T.tensor([1.5 + 1j], dtype=T.complex128), T.tensor([1.7]))",
+    ],
+    "which of two errors": [
+        *[f"T.searchsorted(T.tensor(1.), {value})" for value in ("1.", "T.tensor(1.)", "T.tensor([1.])")],
+        "T.index_select(T.ones(3), 5, T.tensor([0]), out=T.empty(0, dtype=T.bool))",
+        "(T.zeros(2, 2) > 0).masked_scatter(T.ones(1, 3) > 0, T.ones(2))",
+        "(T.zeros(2, 2) > 0).masked_scatter_(T.ones(1, 3) > 0, T.ones(2))",
+    ],
+    "dtypes of operands": [
+        "x = T.ones(2, requires_grad=True); T.nn.functional.huber_loss(x, T.zeros(2, dtype=T.float64)).backward()",
+        "T.nn.functional.cosine_similarity(T.ones(2, 3, dtype=T.uint8), T.tensor(1, dtype=T.int8))",
+        "T.nn.functional.cosine_similarity(T.ones(2, 3, dtype=T.uint8), T.tensor(1.))",
+        "T.nn.functional.cosine_similarity(T.ones(2, 3, dtype=T.float16), T.tensor(1.))",
+    ],
+    "strides": [
+        *[f"T.stack([t, t], {dim}, out=T.empty(0)).stride()" for dim in (0, 1, 2, 3)],
+        *[f"T.rot90(e, {times}).stride()" for times in (0, 1, 2, 3)],
+        "T.nn.functional.max_pool1d(T.ones(4, 4).unfold(0, 1, 1).contiguous(), 2, 2, 1).stride()",
+        "T.nn.functional.max_pool1d(T.ones(4, 3, 4).mT, 2, 2, 1).stride()",
+        "T.nn.functional.layer_norm(T.ones(3, 1, 2).permute(2, 1, 0), [3]).stride()",
+    ],
+    "zero times infinity": [
+        f"x, z = T.tensor([[N.inf], [1], [N.nan]]), T.zeros(1, 1); {product}"
+        for product in ("x @ z", "z @ x.mT", "x @ z[0]", "x[0] @ z[0]", "T.addmm(z, x, z)", "T.bmm(x[None], z[None])")
+    ],
+    "a view that is not kept": [
+        "x = T.ones(1, requires_grad=True) * 1; y = T.kron(x, x); x.sin_(); y.sum().backward()",
+    ],
+    "nodes of copies": [
+        *[
+            f"y = T.{call}; y.sum().backward(); (y.grad_fn.name(), x.grad)"
+            for call in (
+                "unfold_copy(x, 1, 2, 1)",
+                "view_copy(x, (3, 2))",
+                "select_copy(x, 0, -1)",
+                "slice_copy(x, 1, 1)",
+                "narrow_copy(x, -1, -2, 1)",
+                "diagonal_copy(x, 1)",
+                "squeeze_copy(x, 0)",
+                "as_strided_copy(x, (2,), (3,))",
+                "diag(x)",
+            )
+        ],
+        *[
+            f"y = T.{call}; y[1].mul_(2); y[1].sum().backward(); ([part.grad_fn.name() for part in y], x.grad)"
+            for call in ("unbind_copy(x)", "split_copy(x, 2, 1)", "unsafe_split(x, 2, 1)", "unsafe_chunk(x, 3, 1)")
+        ],
+        "T.select_copy(x + 1j, 0, 0)",
+        "T.detach_copy(x).sum().backward()",
+    ],
+    "nodes of solvers": [
+        f"y = {call}; y.square().sum().backward(); (y.grad_fn.name(), a.grad, b.grad)" for call in SOLVED
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code}")
+        for kind, codes in KINDS.items()
+        for code in codes
+    ],
+)
+def test_program(code):
+    assert_same(lambda T: value_of(code, T))
