@@ -23,7 +23,14 @@ _ERF = (
     1.1283792743670882, 0.10276905451125912, -1.9182611764035617e-04, -6.197904041541119e-04, 8.764022596694572e-05,
     -5.669092800218386e-06, 1.4189773111063957e-07,
 )  # fmt: skip
-_ERF_OF_ROOT = tuple(coefficient * _SQRT_HALF ** (2 * power + 1) for power, coefficient in enumerate(_ERF))
+
+
+def _of_multiple(factor: float) -> tuple[float, ...]:
+    """The polynomial of erf(factor * x)."""
+    return tuple([coefficient * factor ** (2 * power + 1) for power, coefficient in enumerate(_ERF)])
+
+
+_ERF_OF_ROOT, _ERF_OF_DOUBLE_ROOT = _of_multiple(math.sqrt(0.5)), _of_multiple(math.sqrt(2))
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE = math.sqrt(2 / math.pi)
 _TANH_CUBE = 0.044715
@@ -107,12 +114,16 @@ def silu_backward(out: Array, grad: Array, x: Array, s: Temporary, t: Temporary)
 
 
 @blockwise(arrays=1, temporaries=2)
-def gelu(out: Array, x: Array, t: Temporary, square: Temporary) -> None:
+def gelu(out: Array, x: Array, half: Temporary, square: Temporary) -> None:
+    """x / 2 * (1 + erf(x / sqrt(2))). Only x / 2 is kept, so that the rest can be computed in the output."""
     number = _numbers(x)
-    t = _erf_of_root(x, t, square)
-    t += number[1.0]
-    t *= x
-    np.multiply(t, number[0.5], out)
+    half = np.multiply(x, number[0.5], half)
+    if x.dtype == np.float32:
+        np.tanh(_odd_polynomial(_ERF_OF_DOUBLE_ROOT, half, out, square), out)
+    else:
+        special.erf(np.multiply(x, number[_SQRT_HALF], out), out)
+    np.add(out, number[1.0], out)
+    np.multiply(out, half, out)
 
 
 def _erf_of_root(x: Array, t: Temporary, square: Temporary) -> Array:
