@@ -117,7 +117,7 @@ class _Analysis(ast.NodeVisitor):
             self._problems.add("E064", "the formula mixes 'grad' and 'grads'", self._source.location, hint)
         return Formula(
             "expression",
-            self._source.text,
+            self._source.text.rstrip(),
             self._source.location,
             targets,
             frozenset(found.names),

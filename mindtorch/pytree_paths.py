@@ -1,6 +1,5 @@
 """The leaves of trees with the path to each, `tree_map_with_path` and its kin; dataclasses as trees."""
 
-import warnings
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -15,6 +14,7 @@ from mindtorch.pytree import (
     register_pytree_node,
     tree_structure,
 )
+from mindtorch.warning import warn
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,7 @@ def register_dataclass(
     """Make a dataclass known as a container of its fields; those that are dropped come back with their defaults."""
     names = _field_names(cls, field_names, drop_field_names or [])
     if cls in SUPPORTED_NODES:
-        warnings.warn(
-            f"{cls} is already registered as pytree node. Overwriting the previous registration.", stacklevel=2
-        )
+        warn(f"{cls} is already registered as pytree node. Overwriting the previous registration.")
         del SUPPORTED_NODES[cls]
 
     def flatten(value: Any) -> tuple[list, Context]:

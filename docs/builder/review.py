@@ -27,7 +27,7 @@ _FOLDER = Path(__file__).parent / "review_example"
 _FILES = ("ops.yaml", "derivatives.yaml")
 EDITS = (
     Edit("SymInt[1] shifts, int[1] dims=[]", "SymInt[1] shifts, int[1] dims=0"),
-    Edit("dispatch: {CPU: flip, NPU: flip}", "dispatch: {CPU: flip}"),
+    Edit("dispatch: {CPU: flip, NPU: flip}\n  aclnn: aclnnFlip(self, dims, out)\n", "dispatch: {CPU: flip}\n"),
     Edit("logsumexp(Tensor self, int[1] dim,", "logsumexp(Tensor self, int[1]? dim=None,"),
     Edit("grad * (1 + result * result)", "grad * (1 + tan(self) * tan(self))"),
 )

@@ -41,6 +41,7 @@ class MetaArray:
 
     device: device = META
     address = 0
+    base = None
 
     def __init__(
         self,
