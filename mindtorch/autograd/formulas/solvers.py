@@ -45,8 +45,11 @@ def lu_solve_backward(grad, LU, pivots, result, left, adjoint):
 
 
 def lu_unpack_backward(L_grad, U_grad, shape):
-    """Gradient of the matrix that holds both factors."""
+    """Gradient of the matrix that holds both factors; zeros where they were not asked for and hold nothing."""
     rows, columns = shape[-2:]
+    given = U_grad if L_grad is None else L_grad
+    if given.ndim < 2:
+        return given.new_zeros(shape)
     parts = []
     if U_grad is not None:
         parts.append(ops.constant_pad_nd(U_grad.triu(), [0, 0, 0, rows - U_grad.shape[-2]]))
