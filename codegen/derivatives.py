@@ -158,7 +158,11 @@ class DerivativeReader:
         if isinstance(value, Scalar) and value.text:
             return True
         message = f"the formula of '{key.text}' must be {FORMS['expression']}"
-        self._problems.add("E014", message, value.location, "put it in quotes if it starts with a sign or bracket")
+        is_empty = isinstance(value, Scalar)
+        hint = "put it in quotes if it starts with a sign or bracket"
+        if is_empty:
+            hint = "write a formula, or non_differentiable or not_implemented, which say that there is none"
+        self._problems.add("E014", message, value.location, hint)
         return False
 
     def _are_free(self, key: Scalar, targets: tuple[str, ...], taken: set[str]) -> bool:

@@ -84,6 +84,9 @@ def _variants(draft: Draft) -> Iterator[Line]:
     variants, reason = _python_forms(draft)
     if variants != ("function",):
         yield Line("variants", ", ".join(variants), reason)
+    twin = draft.twin
+    if twin is not None and twin.hidden and twin.schema.overload == draft.schema.overload:
+        yield Line("python", "hidden", f"{like(twin)}; another overload of {draft.schema.base} takes these arguments")
 
 
 def _python_module(draft: Draft) -> tuple[str | None, str]:

@@ -3,6 +3,11 @@
 ``python -m codegen new`` lists an op before they are there. The message of a failure says what to write, and where.
 """
 
+import ast
+import inspect
+import textwrap
+from importlib import import_module
+
 import pytest
 
 from codegen.emit.stubs import kernel_parameters
@@ -16,6 +21,17 @@ def missing_kernel(op):
     if is_stub(op):
         file, parameters = model().project.kernel_file("CPU", op.family), kernel_parameters(model(), op)
         yield f"{op.location}: fill {file}: def {op.dispatch['CPU']}({parameters})"
+
+
+def missing_composite(op):
+    """A function that only raises NotImplementedError, as `new` writes it."""
+    if op.composite is None:
+        return
+    function = getattr(import_module(f"mindtorch.composite.{op.family}"), op.composite)
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
+    last = definition.body[-1] if isinstance(definition, ast.FunctionDef) else None
+    if isinstance(last, ast.Raise) and "NotImplementedError" in ast.unparse(last) and len(definition.body) <= 2:
+        yield f"{op.location}: fill {inspect.getsourcefile(function)}: def {op.composite}(...)"
 
 
 def missing_formulas(op):
@@ -37,6 +53,6 @@ def missing_samples(op):
 
 @pytest.mark.parametrize("op", OPS, ids=[op.name for op in OPS])
 def test_nothing_is_left_to_write(op):
-    missing = [*missing_kernel(op), *missing_formulas(op), *missing_samples(op)]
+    missing = [*missing_kernel(op), *missing_composite(op), *missing_formulas(op), *missing_samples(op)]
     if missing:
         pytest.fail("\n".join([f"{op.name} is not complete:", *missing]), pytrace=False)
