@@ -16,7 +16,6 @@ import numpy as np
 
 from mindtorch.backends.cpu.checks import expect_dtype, expect_float
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.backends.cpu.reducing import rounded
 from mindtorch.backends.grid_checks import BICUBIC, NEAREST, check_grid
 from mindtorch.quiet import quiet
 
@@ -77,15 +76,25 @@ def _check(input: Array, grid: Array, ndim: int, mode: int, name: str) -> None:
 
 def _sample(input: Array, grid: Array, options: _Options) -> Array:
     images, channels = input.shape[:2]
-    framed = _framed(widen(input))
-    result = np.empty((images, channels, prod(grid.shape[1:-1])), framed.dtype)
+    framed = _framed(input)
+    result = np.empty((images, channels, prod(grid.shape[1:-1])), input.dtype)
+    combine = _rounded_sums if input.dtype.itemsize == 2 else _sums
     for image, places in enumerate(grid):
         taps = _taps(places, input.shape[2:], options)
-        indices, weights = _flat_indices(taps, input.shape[2:]), _weights(taps)
+        indices, weights = _flat_indices(taps, input.shape[2:]), _product([each.weights for each in taps])
         for some in _some_channels(channels, indices.size):
-            elements = framed[image, some].take(indices, 1)
-            np.einsum("ctp,tp->cp", elements, weights, out=result[image, some])
-    return rounded([result.reshape(images, channels, *grid.shape[1:-1])], input.dtype)[0]
+            combine(framed[image, some].take(indices, 1), weights, result[image, some])
+    return result.reshape(images, channels, *grid.shape[1:-1])
+
+
+def _sums(elements: Array, weights: Array, out: Array) -> None:
+    np.einsum("ctp,tp->cp", elements, weights, out=out)
+
+
+def _rounded_sums(elements: Array, weights: Array, out: Array) -> None:
+    """Half precision rounds every product and every sum, as torch does."""
+    products = elements * weights
+    out[...] = reduce(np.add, np.moveaxis(products, 1, 0))
 
 
 def _go_back(
@@ -211,9 +220,10 @@ _ON_A_SIDE: dict[int, Callable[[Array, int, _Options], _Taps]] = {NEAREST: _near
 
 def _place(coordinates: Array, size: int, options: _Options) -> tuple[Array, float]:
     """Coordinates from -1 to 1 as places among `size` elements, and how fast these move with them."""
+    number = coordinates.dtype.type  # a Python float would turn bfloat16 into float32
     if options.align:
-        return (coordinates + 1) * ((size - 1) / 2), (size - 1) / 2
-    return (coordinates + 1) * (size / 2) - 0.5, size / 2
+        return (coordinates + 1) * number((size - 1) / 2), (size - 1) / 2
+    return (coordinates + 1) * number(size / 2) - number(0.5), size / 2
 
 
 def _moved_inside(places: Array, slope: float, size: int, options: _Options) -> tuple[Array, Array | float]:
@@ -223,19 +233,21 @@ def _moved_inside(places: Array, slope: float, size: int, options: _Options) -> 
     if options.padding == _REFLECTION:
         places, slope = _reflected(places, slope, size, options.align)
     inside = (places > 0) & (places < size - 1)
-    return np.clip(places, 0, size - 1), slope * inside
+    number = places.dtype.type
+    return np.fmin(np.fmax(places, number(0)), number(size - 1)), slope * inside  # nan is moved to the edge
 
 
 def _reflected(places: Array, slope: float, size: int, align: bool) -> tuple[Array, Array | float]:
     """Places thrown back from both ends of the image until they lie in it."""
-    low, span = (0.0, size - 1) if align else (-0.5, size)
-    if span == 0:
+    number = places.dtype.type
+    low, both_ways = (number(0), number(2 * (size - 1))) if align else (number(-0.5), number(2 * size))
+    if both_ways == 0:
         return np.zeros_like(places), 0.0
     distances = np.abs(places - low)
-    rest = distances - np.trunc(distances / (2 * span)) * (2 * span)
-    is_back = rest > 2 * span - rest
+    rest = distances - np.trunc(distances / both_ways) * both_ways
+    is_back = rest > both_ways - rest
     turned = is_back ^ (places < low)
-    return np.where(is_back, 2 * span - rest, rest) + low, np.where(turned, -slope, slope)
+    return np.where(is_back, both_ways - rest, rest) + low, np.where(turned, -slope, slope)
 
 
 def _indices(places: Array, size: int) -> Array:
