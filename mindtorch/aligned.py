@@ -32,9 +32,14 @@ def zeros(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     return _at_line(np.zeros(nbytes + _LINE, _BYTES), shape, dtype)
 
 
+def scratch(count: int, dtype: np.dtype) -> np.ndarray:
+    """np.empty from the start of a cache line on, however small: for memory that is used again and again."""
+    return _at_line(np.empty(count * dtype.itemsize + _LINE, _BYTES), (count,), dtype)
+
+
 def ones(count: int, dtype: np.dtype) -> np.ndarray:
-    """np.ones from the start of a cache line on, however few: for a vector that is read again and again."""
-    result = _at_line(np.empty(count * dtype.itemsize + _LINE, _BYTES), (count,), dtype)
+    """np.ones, likewise."""
+    result = scratch(count, dtype)
     result[:] = 1
     return result
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import aligned
+
 Array = np.ndarray
 
 _BLOCK = 1 << 15  # elements: more than on an iterator, because a step makes many calls
@@ -41,7 +43,7 @@ def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None
         def loop(*args: Any, out: Array | None = None) -> Array:
             inputs, params = args[:arrays], args[arrays:]
             if out is None:
-                out = np.empty(_shape_of(inputs), inputs[0].dtype)
+                out = aligned.empty(_shape_of(inputs), inputs[0].dtype)
             everything = (out, *inputs)
             if out.size > _BLOCK and all([_can_be_cut(each, out.shape) for each in everything]):
                 _run_in_blocks(step, everything, params, temporaries)
@@ -61,7 +63,7 @@ def _can_be_cut(array: Array, shape: tuple[int, ...]) -> bool:
 
 def _run_in_blocks(step: Callable[..., None], arrays: tuple[Array, ...], params: tuple[Any, ...], count: int) -> None:
     flat = [each.reshape(-1) for each in arrays]
-    spare = [np.empty(_BLOCK, arrays[0].dtype) for _ in range(count)]
+    spare = [aligned.scratch(_BLOCK, arrays[0].dtype) for _ in range(count)]
     for start in range(0, flat[0].size, _BLOCK):
         parts = [each[start : start + _BLOCK] if each.size > 1 else each for each in flat]
         step(*parts, *params, *[each[: parts[0].size] for each in spare])
