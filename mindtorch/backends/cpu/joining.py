@@ -22,7 +22,7 @@ Array = np.ndarray
 
 
 def cat(tensors, dim=0, out=None):
-    if out is None and tensors and tensors[0].dtype is FLOAT and _is_no_image(tensors[0]):
+    if out is None and tensors and tensors[0].dtype is FLOAT and (tensors[0].ndim < 4 or _is_no_image(tensors[0])):
         try:
             result = np.concatenate(tensors, dim)
         except (ValueError, TypeError):
@@ -36,7 +36,7 @@ def cat(tensors, dim=0, out=None):
 
 def _is_no_image(array: Array) -> bool:
     """Whether the array does not look like images with their channels last: else the result might have to."""
-    return array.ndim < 4 or geometry.suggested_format(array) is contiguous_format
+    return geometry.suggested_format(array) is contiguous_format
 
 
 def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:

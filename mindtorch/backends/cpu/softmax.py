@@ -22,11 +22,11 @@ Step = Callable[..., None]
 def softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
     if out is None and not half_to_float and _is_small(input, dim):
         try:
-            result = run_quietly(_small_softmax, input.reshape(-1, input.shape[-1]))
+            result = run_quietly(_small_softmax, input if input.ndim == 2 else input.reshape(-1, input.shape[-1]))
         except RuntimeError:
             result = None
         if result is not None:
-            return result.reshape(input.shape)
+            return result if input.ndim == 2 else result.reshape(input.shape)
     return _run("softmax", _softmax_step, (input,), dim, half_to_float, out)
 
 
