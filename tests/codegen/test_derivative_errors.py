@@ -216,7 +216,7 @@ CASES = (
           other: grad
         """,
         "derivatives.yaml:2:8: error[E014] the formula of 'self' must be a Python expression",
-        "put it in quotes if it starts with a sign or bracket",
+        "write a formula, or non_differentiable or not_implemented, which say that there is none",
     ),
     Case(
         "too few differentiable outputs",
