@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from mindtorch import errors
+from mindtorch.autograd.history import mark_written
+from mindtorch.backends.sparsecpu.copies import resize, resize_and_clear
+from mindtorch.composite.index_forms import convert_indices_from_coo_to_csr as convert_indices_from_coo_to_csr
+from mindtorch.composite.index_forms import convert_indices_from_csr_to_coo as convert_indices_from_csr_to_coo
 from mindtorch.composite.sparse_math import hspmm as hspmm
+from mindtorch.composite.sparse_math import product_of_sparse, product_with_dense
 from mindtorch.composite.sparse_math import smm as smm
 from mindtorch.composite.sparse_math import sparse_log_softmax as sparse_log_softmax
 from mindtorch.composite.sparse_math import sparse_softmax as sparse_softmax
@@ -22,6 +29,29 @@ from mindtorch.tensor import Tensor, wrap
 def _require_sparse(input: Tensor, op: str, kind: str = "sparse coordinate tensor layout") -> None:
     if not input.is_sparse:
         raise RuntimeError(f"{op} expected {kind} but got {input.layout.shown}")
+
+
+# -------------------- other sizes --------------------
+
+
+def sparse_resize_(input, size, sparse_dim, dense_dim) -> Tensor:
+    return _resized(resize, "sparse_resize_", input, size, sparse_dim, dense_dim)
+
+
+def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim) -> Tensor:
+    return _resized(resize_and_clear, "sparse_resize_and_clear_", input, size, sparse_dim, dense_dim)
+
+
+def resize_as_sparse_(input, the_template) -> Tensor:
+    return sparse_resize_(input, the_template.shape, the_template.sparse_dim(), the_template.dense_dim())
+
+
+def _resized(change: Callable[..., Any], op: str, input: Tensor, *sizes: Any) -> Tensor:
+    if not input.is_sparse:
+        raise errors.no_kernel(op, "CPU", ["SparseCPU"])
+    change(input._array, *sizes)
+    mark_written(input)
+    return input
 
 
 # -------------------- making sparse tensors --------------------
@@ -206,23 +236,16 @@ def sparse_mm(sparse, dense) -> Tensor:
         sparse = sparse.to_sparse()
     if not sparse.is_sparse:
         return ops.mm(sparse, dense)
-    if dense.is_sparse:
-        return (_product(sparse, dense.to_dense())).to_sparse()
-    return _product(sparse, dense)
+    return product_of_sparse(sparse, dense) if dense.is_sparse else product_with_dense(sparse, dense)
 
 
 def sparse_addmm(input, mat1, mat2, beta=1, alpha=1) -> Tensor:
+    if input.is_sparse:
+        raise RuntimeError("addmm_sparse_dense: expected strided result tensor, got tensor with layout Sparse")
+    if mat2.is_sparse:
+        raise RuntimeError(
+            "addmm_sparse_dense: expected either 'mat1' to have sparse layout and 'mat2' to have strided layout, got "
+            f"'mat1' with layout {mat1.layout.shown} and 'mat2' with layout Sparse"
+        )
     product = sparse_mm(mat1, mat2)
     return input * beta + product * alpha
-
-
-def _product(sparse: Tensor, dense: Tensor) -> Tensor:
-    """Each value times the row of `dense` that its column names, added to the row of the result that its row names."""
-    if dense.ndim != 2:
-        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
-    if sparse.shape[1] != dense.shape[0]:
-        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {sparse.shape[1]}, got {dense.shape[0]}")
-    sparse = sparse.coalesce()
-    rows, columns = sparse.indices().unbind(0)
-    terms = sparse.values().unsqueeze(1) * dense.index_select(0, columns)
-    return dense.new_zeros((sparse.shape[0], dense.shape[1])).index_add(0, rows, terms)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors, geometry
+from mindtorch.backends.sparsecpu.products import check_product, check_sparse_product, meeting
 from mindtorch.dispatch import ops
 from mindtorch.dtype import int64
 from mindtorch.layout import sparse_coo, sparse_csc, sparse_csr
@@ -30,7 +31,8 @@ def _softmax_values(op: str, input: Tensor, dim: int, dtype: Any, is_log: bool) 
     if dtype is not None:
         input = input.to(dtype)
     if not input.is_floating_point():
-        raise NotImplementedError(f"\"softmax\" not implemented for '{input.dtype.storage_name}'")
+        name = "log_softmax" if is_log else "softmax"
+        raise NotImplementedError(f"\"{name}\" not implemented for '{input.dtype.storage_name}'")
     values, indices = input.coalesce().values(), input.coalesce().indices()._array
     if dim >= len(indices):
         within = dim - len(indices) + 1
@@ -64,18 +66,63 @@ def _with_values(input: Tensor, values: Tensor) -> Tensor:
     return ops._sparse_coo_tensor_unsafe(indices, values, input.shape, is_coalesced=True)
 
 
+# -------------------- sums --------------------
+
+
+def sparse_sum(input, dim, dtype=None) -> Tensor:
+    """The sum over dimensions, which is dense if no sparse one is left."""
+    if not input.is_sparse:
+        raise errors.no_kernel("_sparse_sum.dim", "CPU", ["SparseCPU"])
+    input = (input if dtype is None else input.to(dtype)).coalesce()
+    dims = geometry.wrap_dims(dim, input.ndim)
+    sparse_dim, values = input.sparse_dim(), input.values()
+    if inner := [dim - sparse_dim + 1 for dim in dims if dim >= sparse_dim]:
+        values = values.sum(inner)
+    left = [dim for dim in range(sparse_dim) if dim not in dims]
+    if not left:
+        return values.sum(0)
+    indices = wrap(input.indices()._array[left])
+    shape = [length for dim, length in enumerate(input.shape) if dim not in dims]
+    return ops._sparse_coo_tensor_unsafe(indices, values, shape).coalesce()
+
+
 # -------------------- products --------------------
+
+
+def product_with_dense(sparse: Tensor, dense: Tensor) -> Tensor:
+    """Each value times the row of `dense` that its column names, added to the row of the result that its row names.
+
+    Its gradient has the elements of `sparse`, and no others.
+    """
+    check_product(sparse._array, dense._array)
+    sparse = sparse.coalesce()
+    rows, columns = sparse.indices().unbind(0)
+    terms = sparse.values().unsqueeze(1) * dense.index_select(0, columns)
+    return dense.new_zeros((sparse.shape[0], dense.shape[1])).index_add(0, rows, terms)
+
+
+def product_of_sparse(first: Tensor, second: Tensor) -> Tensor:
+    """The elements of both that meet, multiplied and added up."""
+    check_sparse_product(first._array, second._array)
+    first, second = first.coalesce(), second.coalesce()
+    left, right = (wrap(each) for each in meeting(first._array, second._array))
+    values = first.values().index_select(0, left) * second.values().index_select(0, right)
+    rows, columns = first.indices()[0].index_select(0, left), second.indices()[1].index_select(0, right)
+    size = (first.shape[0], second.shape[1])
+    return ops._sparse_coo_tensor_unsafe(ops.stack((rows, columns)), values, size).coalesce()
 
 
 def hspmm(mat1, mat2) -> Tensor:
     if not mat1.is_sparse:
         raise errors.no_kernel("hspmm", "CPU", ["SparseCPU"])
+    if mat2.is_sparse:
+        raise RuntimeError("sspaddmm: expected 'mat2' to have strided layout, got 'mat2' with layout Sparse")
     if mat1.shape[1] != mat2.shape[0]:
         raise RuntimeError(f"hspmm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}")
     rows = wrap(np.unique(mat1.coalesce().indices()._array[0]))
     product = ops._sparse_mm(mat1, mat2)
     size = (mat1.shape[0], mat2.shape[1])
-    return ops._sparse_coo_tensor_unsafe(rows.unsqueeze(0), product.index_select(0, rows), size, is_coalesced=True)
+    return ops._sparse_coo_tensor_unsafe(rows.unsqueeze(0), product.index_select(0, rows), size)
 
 
 def smm(input, mat2) -> Tensor:
@@ -98,11 +145,11 @@ def _require_sparse(*tensors: Tensor) -> None:
 
 def _all_elements(rows: Tensor) -> Tensor:
     """Whole rows as elements, those that are 0 included."""
-    (numbers,), values = rows.indices().unbind(0), rows.values()
+    (numbers,), values = rows._indices().unbind(0), rows._values()
     count, width = values.shape
     columns = ops.arange(width).repeat(count)
     indices = ops.stack((numbers.repeat_interleave(width), columns))
-    return ops._sparse_coo_tensor_unsafe(indices, values.reshape(-1), rows.shape, is_coalesced=True)
+    return ops._sparse_coo_tensor_unsafe(indices, values.reshape(-1), rows.shape)
 
 
 # -------------------- diagonals --------------------

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+from mindtorch import errors
+from mindtorch.composite.sparse_math import sparse_sum
 from mindtorch.dispatch import ops
 from mindtorch.sparse.compressed import sparse_bsc_tensor as sparse_bsc_tensor
 from mindtorch.sparse.compressed import sparse_bsr_tensor as sparse_bsr_tensor
 from mindtorch.sparse.compressed import sparse_compressed_tensor as sparse_compressed_tensor
 from mindtorch.sparse.compressed import sparse_csc_tensor as sparse_csc_tensor
 from mindtorch.sparse.compressed import sparse_csr_tensor as sparse_csr_tensor
+from mindtorch.sparse.gradcheck import as_sparse_gradcheck as as_sparse_gradcheck
 from mindtorch.sparse.invariants import check_sparse_tensor_invariants as check_sparse_tensor_invariants
 from mindtorch.sparse.legacy import BFloat16Tensor as BFloat16Tensor
 from mindtorch.sparse.legacy import ByteTensor as ByteTensor
@@ -35,12 +38,15 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any 
 
 def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
     """The sum of a sparse tensor: over all dimensions a dense number, over some of them a sparse tensor."""
-    if dim is None:
-        values = input.coalesce().values()
-        return values.sum() if dtype is None else values.sum(dtype=dtype)
-    dense = input.to_dense()
-    summed = dense.sum(dim) if dtype is None else dense.sum(dim, dtype=dtype)
-    return summed.to_sparse()
+    if dim is not None:
+        return sparse_sum(input, [dim] if isinstance(dim, int) else dim, dtype)
+    values = input.coalesce().values()
+    return values.sum() if dtype is None else values.sum(dtype=dtype)
+
+
+def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> Tensor:
+    """The solution of a sparse system of equations; no backend of the CPU has it."""
+    raise errors.no_kernel("_spsolve", "SparseCsrCPU" if input.layout.is_compressed else "CPU", ["SparseCsrCUDA"])
 
 
 def sampled_addmm(

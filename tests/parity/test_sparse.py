@@ -63,3 +63,22 @@ def test_same_gradients(seed):
 
     for ours, theirs in zip(gradients(mindtorch), gradients(torch)):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse C")
+@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr", "sparse_csc"])
+@pytest.mark.parametrize("masked", [True, False])
+def test_gradient_checks(layout, masked):
+    def checked(library):
+        gradcheck = library.sparse.as_sparse_gradcheck(library.autograd.gradcheck)
+        dense = library.tensor([[1.0, 0, 2], [0, 3, 0], [0, 0, 4]], dtype=library.float64)
+        x = dense.to_sparse(layout=getattr(library, layout)).requires_grad_()
+        functions = (
+            lambda x: x.to_dense(masked_grad=masked) * 2,
+            lambda x: x * 3,
+            lambda x: x.to_dense(masked_grad=masked) @ dense,
+            lambda x: x.sum(),
+        )
+        return [gradcheck(function, (x,), masked=masked) for function in functions]
+
+    assert checked(mindtorch) == checked(torch) == [True] * 4

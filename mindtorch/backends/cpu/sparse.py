@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import errors
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_layout
@@ -97,6 +98,8 @@ def to_bsc(input: Array, blocksize: Sequence[int], dense_dim: int | None = None)
 
 def sparse_mask(input: Array, mask: SparseArray | CompressedArray) -> SparseArray | CompressedArray:
     """The elements of a dense array at the places of a sparse one."""
+    if isinstance(mask, np.ndarray):
+        raise errors.no_kernel("sparse_mask", "CPU", ["SparseCPU", "SparseCsrCPU"])
     if isinstance(mask, CompressedArray):
         return masked(input, mask)
     if input.shape != mask.shape:

@@ -76,6 +76,9 @@ class SparseArray:
     def root(self) -> NoReturn:
         raise NotImplementedError("Cannot access storage of SparseTensorImpl")
 
+    def tolist(self) -> NoReturn:
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
     def with_values(self, values: np.ndarray) -> "SparseArray":
         """The same places with other values."""
         return SparseArray(self.indices, values, self.shape, self.coalesced)
@@ -89,6 +92,12 @@ class SparseArray:
     def copy(self) -> "SparseArray":
         return SparseArray(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
 
+    def keys(self) -> np.ndarray:
+        """A number for each element that orders them by their places."""
+        if not self.sparse_dim:
+            return np.zeros(self.nnz, np.int64)
+        return np.ravel_multi_index(tuple(self.indices), self.shape[: self.sparse_dim])
+
     def coalesce(self) -> "SparseArray":
         """The same matrix with its columns of indices sorted and equal ones added up."""
         if self.coalesced:
@@ -96,8 +105,9 @@ class SparseArray:
         if not self.sparse_dim:
             columns, values = self.indices[:, :1], self.values.sum(0, keepdims=True, dtype=self.dtype)
         else:
-            columns, place = np.unique(self.indices, axis=1, return_inverse=True)
-            values = np.zeros((columns.shape[1], *self.values.shape[1:]), self.dtype)
+            keys, place = np.unique(self.keys(), return_inverse=True)
+            columns = np.array(np.unravel_index(keys, self.shape[: self.sparse_dim]), np.int64)
+            values = np.zeros((len(keys), *self.values.shape[1:]), self.dtype)
             np.add.at(values, place.reshape(-1), self.values)
         return SparseArray(columns, values, self.shape, True)
 
@@ -114,10 +124,10 @@ class SparseArray:
     def astype(self, dtype: np.dtype) -> "SparseArray":
         return self.with_values(self.values.astype(dtype))
 
-    def times(self, dense: np.ndarray) -> "SparseArray":
-        """The products with the elements of a dense array at the same places."""
-        own = self.coalesce()
-        return own.with_values(own.values * np.broadcast_to(dense, own.shape)[tuple(own.indices)])
+    def picked_from(self, dense: np.ndarray) -> np.ndarray:
+        """The elements of a dense array at the places of the values."""
+        wide = np.broadcast_to(dense, self.shape)
+        return wide[tuple(self.indices)] if self.sparse_dim else np.broadcast_to(wide, self.values.shape)
 
     def dot(self, matrix: np.ndarray) -> np.ndarray:
         """The product with a dense matrix: each value times the row of it that its column names, added up by rows."""
@@ -136,21 +146,6 @@ class SparseArray:
 
     def __mul__(self, factor: np.ndarray) -> "SparseArray":
         return self.with_values(self.values * factor)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (None,)) -> Any:
-        """dense + sparse and dense * sparse, which kernels of dense arrays compute; nothing else is defined."""
-        dense, own = inputs if len(inputs) == 2 else (None, None)
-        if method != "__call__" or own is not self or not isinstance(dense, np.ndarray):
-            return NotImplemented
-        if ufunc is np.multiply:
-            return self.times(dense)
-        if ufunc is not np.add:
-            return NotImplemented
-        result = dense.copy() if out[0] is None else out[0]
-        if result is not dense:
-            np.copyto(result, dense)
-        self.add_to(result)
-        return result
 
     def __repr__(self) -> str:
         return f"SparseArray(shape={self.shape}, nnz={self.nnz}, dtype={self.dtype})"

@@ -53,6 +53,8 @@ def dense_dim(input: SparseArray) -> int:
 
 
 def sparse_mask(input: SparseArray, mask: SparseArray | CompressedArray) -> SparseArray | CompressedArray:
+    if mask is input:
+        return input.with_values(input.values)
     return dense_kernels.sparse_mask(input.to_dense(), mask)
 
 

@@ -10,12 +10,18 @@ import numpy as np
 
 from mindtorch import promotion, state
 from mindtorch.backends.cpu.checks import scalar_name
-from mindtorch.backends.sparsecpu.arithmetic import select as select_of_coordinates
+from mindtorch.backends.cpu.computing import MIXED
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecpu.pointwise import on_values_kernels
+from mindtorch.backends.sparsecpu.products import mm as mm_of_coordinates
+from mindtorch.backends.sparsecpu.shapes import select as select_of_coordinates
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_coordinates, to_layout
+from mindtorch.backends.sparsecsrcpu.sparse import masked
 from mindtorch.dispatch.registry import kernel_table, register_kernels
+from mindtorch.geometry import wrap_dim
+from mindtorch.layout import sparse_csr
+from mindtorch.memory_format import contiguous_format
 
 # torch refuses these with a text of its own.
 _REFUSED = (
@@ -41,6 +47,7 @@ def _deliver(result: CompressedArray, out: CompressedArray | None) -> Compressed
 def add(input: CompressedArray, other: Any, alpha: Any = 1, out: Any = None) -> Any:
     """compressed + compressed is compressed, compressed + dense is dense."""
     if not isinstance(other, CompressedArray | SparseArray) and np.ndim(other):
+        _check_dense_shape(input, other)
         dense = kernel_table("add.Tensor")[np.ndarray]
         return dense(input.to_dense(), other, alpha)
     _check_same_shape(input, other)
@@ -55,12 +62,17 @@ def _block(input: CompressedArray) -> tuple[int, int] | None:
     return input.blocksize if input.layout.is_blocked else None
 
 
-def _check_same_shape(input: CompressedArray, other: Any) -> None:
-    if not isinstance(other, CompressedArray):
+def _check_dense_shape(input: CompressedArray, other: Any) -> None:
+    if np.shape(other) != input.shape:
         raise RuntimeError(
             f"add: expected 'self' and 'other' to have same size, but self has size {list(np.shape(other))} while "
             f"other has size {list(input.shape)} (FYI: op2-sparse addition does not currently support broadcasting)"
         )
+
+
+def _check_same_shape(input: CompressedArray, other: Any) -> None:
+    if not isinstance(other, CompressedArray):
+        _check_dense_shape(input, other)
     if input.shape != other.shape:
         raise RuntimeError(
             "torch.add: Expected input tensors to have the same shape, but got tensor `self` with shape "
@@ -82,7 +94,7 @@ def mul(input: CompressedArray, other: Any, out: CompressedArray | None = None) 
     if isinstance(other, CompressedArray):
         return _deliver(_common_places(input, other), out)
     if isinstance(other, np.ndarray) and other.ndim:
-        other = input.values_at(np.broadcast_to(other, input.shape))
+        other = masked(other, input).values
     values = (input.values * other).astype(promotion.common_dtype(input, other), copy=False)
     return _deliver(input.with_values(values), out)
 
@@ -95,15 +107,41 @@ def _common_places(input: CompressedArray, other: CompressedArray) -> Compressed
     return to_layout(product, input.layout, _block(input), None)
 
 
+def ldexp(input: CompressedArray, other: Any, out: CompressedArray | None = None) -> CompressedArray:
+    return mul(input, np.exp2(np.asarray(other).astype(promotion.int_to_float(other))), out)
+
+
+def _mixed(op: Any, dense: Any, own: CompressedArray, out: Any = None) -> Any:
+    """An op of a dense array and a compressed one: the sum is dense, the product compressed."""
+    function = op.loops.get(np.dtype(np.float32))
+    if function is np.multiply:
+        return mul(own, np.asarray(dense), out)
+    if function is not np.add:
+        raise RuntimeError(f"unsupported tensor layout: {own.layout.shown}")
+    dense = np.asarray(dense)
+    _check_dense_shape(own, dense)
+    return kernel_table("add.Tensor")[np.ndarray](dense, own.to_dense(), out=out)
+
+
+MIXED[CompressedArray] = _mixed
+
 # -------------------- copies and views --------------------
 
 
 def clone(input: CompressedArray, memory_format: Any = None) -> CompressedArray:
+    if memory_format is contiguous_format:
+        raise RuntimeError("unsupported memory format option Contiguous")
     return input.copy()
 
 
 def detach(input: CompressedArray) -> CompressedArray:
     return input.with_values(input.values)
+
+
+def fill(input: CompressedArray, value: Any, out: CompressedArray | None = None) -> CompressedArray:
+    """All values there are; what is not there stays 0."""
+    kernel_table("fill_.Scalar")[np.ndarray](input.values, value, out=input.values)
+    return input
 
 
 def zero(input: CompressedArray, out: CompressedArray | None = None) -> CompressedArray:
@@ -152,7 +190,7 @@ def copy(input: CompressedArray, src: Any, non_blocking: bool = False, out: Any 
 
 
 def transpose(input: CompressedArray, dim0: int, dim1: int) -> CompressedArray:
-    dim0, dim1 = dim0 % input.ndim, dim1 % input.ndim
+    dim0, dim1 = wrap_dim(dim0, input.ndim), wrap_dim(dim1, input.ndim)
     if dim0 == dim1:
         return detach(input)
     kinds = [_kind_of_dim(input, dim) for dim in (dim0, dim1)]
@@ -176,11 +214,19 @@ def t(input: CompressedArray) -> CompressedArray:
 
 def select(input: CompressedArray, dim: int, index: int) -> Any:
     """One row or column, in coordinate form; one of the matrices, if there are several."""
-    dim %= input.ndim
+    dim = wrap_dim(dim, input.ndim)
     if dim >= input.batch_ndim:
-        return select_of_coordinates(to_coordinates(input), dim, index)
+        result = select_of_coordinates(to_coordinates(input).coalesce(), dim, index)
+        if isinstance(result, SparseArray):
+            result.coalesced = True
+        return result
     parts = (np.take(part, index, axis=dim) for part in (input.compressed, input.plain, input.values))
     return CompressedArray(*parts, input.shape[:dim] + input.shape[dim + 1 :], input.layout)
+
+
+def unbind(input: CompressedArray, dim: int = 0) -> list[Any]:
+    dim = wrap_dim(dim, input.ndim)
+    return [select(input, dim, index) for index in range(input.shape[dim])]
 
 
 # -------------------- sums and products of matrices --------------------
@@ -213,8 +259,14 @@ def mm(input: CompressedArray, mat2: Any, out: np.ndarray | None = None) -> Any:
     """compressed @ dense is dense, compressed @ compressed is compressed."""
     _check_product(input, mat2)
     if isinstance(mat2, CompressedArray):
-        product = mm(input, mat2.to_dense())
-        return to_layout(product, input.layout, _block(input), None)
+        for each in (input, mat2):
+            if each.layout.is_blocked:
+                raise RuntimeError(
+                    "zeros_sparse_compressed expected sparse compressed (non-block) tensor layout but got "
+                    f"{each.layout.shown}"
+                )
+        product = mm_of_coordinates(to_coordinates(input), to_coordinates(mat2))
+        return to_layout(product, sparse_csr, None, None)
     if input.dtype.kind not in "fc":
         raise NotImplementedError(f"\"addmm_out_sparse_csr_impl_mkl\" not implemented for '{scalar_name(input)}'")
     return input.dot(mat2, out)
@@ -243,10 +295,12 @@ register_kernels(
     "SparseCsrCPU",
     {
         **dict.fromkeys(_REFUSED, _refused),
-        **on_values_kernels(lambda input: input),
+        **on_values_kernels(lambda input: input, also="angle"),
         "_to_copy": to_copy,
         "add.Tensor": add,
         "clone": clone,
+        "fill_.Scalar": fill,
+        "ldexp.Tensor": ldexp,
         "copy_": copy,
         "detach": detach,
         "empty_like": zeros_like,
@@ -259,6 +313,7 @@ register_kernels(
         "sum.dim_IntList": sum_dim,
         "t": t,
         "transpose.int": transpose,
+        "unbind.int": unbind,
         "zero_": zero,
         "zeros": zeros,
         "zeros_like": zeros_like,

@@ -168,14 +168,6 @@ class CompressedArray:
         """The values of one matrix, in blocks of one element if they are none."""
         return self.values if self.layout.is_blocked else self.values[:, None, None]
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
-        """What kernels of dense arrays compute with one operand compressed: dense * compressed stays compressed."""
-        first = inputs[0]
-        if ufunc is np.multiply and isinstance(first, np.ndarray) and not out:
-            return self.with_values(self.values * self.values_at(np.broadcast_to(first, self.shape)))
-        dense = [each.to_dense() if each is self else each for each in inputs]
-        return getattr(ufunc, method)(*dense, **({"out": out} if out else {}), **options)
-
     def __len__(self) -> int:
         return self.shape[0]
 

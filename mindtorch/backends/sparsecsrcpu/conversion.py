@@ -31,6 +31,11 @@ def to_layout(
             f"{name}_{_word(target)}: conversion from {source.shown} to {target.shown} with dense_dim argument given "
             "is not supported"
         )
+    if isinstance(input, SparseArray) and input.sparse_dim != 2:
+        raise RuntimeError(
+            f"coo_to_{_word(target)}: conversion from Sparse to {target.shown} for input tensors with sparse_dim()!=2 "
+            "is not supported"
+        )
     return _from_sparse(input, target, block)
 
 
