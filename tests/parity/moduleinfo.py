@@ -1,0 +1,258 @@
+"""What is done with every module, by the inputs of torch's test suite; the same code runs with both libraries."""
+
+import copy
+import io
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+
+import mindtorch
+from tests.parity import opinfo
+from tests.parity.opinfo_derivatives import random_like, replaced
+from tests.parity.opinfo_shown import REASON, attempt, tensors
+
+modules = pytest.importorskip("torch.testing._internal.common_modules", reason=REASON, exc_type=ImportError)
+INFOS = tuple(
+    info for info in modules.module_db if info.module_cls.__module__.startswith("torch.nn.modules.")
+)  # without those of quantized networks
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A module in one library, with what it is made of and what it is called with."""
+
+    T: Any
+    name: str
+    made_of: Any
+    called_with: Any
+    dtype: str
+    training: bool
+
+    def made(self, **more: Any) -> Any:
+        """The module, with the same random numbers in both libraries."""
+        self.T.manual_seed(0)
+        module = getattr(self.T.nn, self.name)(*self.made_of.args, **self.made_of.kwargs, **more)
+        return module.to(getattr(self.T, self.dtype)).train(self.training)
+
+    def call(self, module: Any, change: Callable = lambda tensor: tensor) -> tuple:
+        """The result of a call, and the tensors that it was called with, which are leaves."""
+        given = (tuple(self.called_with.args), dict(self.called_with.kwargs))
+        new = {id(each): _leaf(change(each.detach()), each.requires_grad) for each in tensors(given, self.T)}
+        args, kwargs = replaced(given, new)
+        self.T.manual_seed(1)
+        return module(*args, **kwargs), list(new.values())
+
+
+def _leaf(tensor: Any, requires_grad: bool) -> Any:
+    return tensor.clone().requires_grad_(requires_grad)
+
+
+def setups(info: Any, dtype: str, training: bool) -> Iterator[tuple[Setup, Setup]]:
+    """Every set of inputs that the test suite has, in mindtorch and in torch."""
+    opinfo.seed()
+    kind = getattr(torch, dtype)
+    for each in info.module_inputs_func(info, "cpu", kind, requires_grad=True, training=training):
+        yield pair(info, each, dtype, training)
+
+
+def pair(info: Any, given: Any, dtype: str, training: bool) -> tuple[Setup, Setup]:
+    convert, name = opinfo.Conversion(), info.module_cls.__name__
+    own = (_converted(each, convert) for each in (given.constructor_input, given.forward_input))
+    return (
+        Setup(mindtorch, name, *own, dtype, training),
+        Setup(torch, name, given.constructor_input, given.forward_input, dtype, training),
+    )
+
+
+def _converted(given: Any, convert: Callable) -> Any:
+    return given and modules.FunctionInput(*convert(tuple(given.args)), **convert(given.kwargs))
+
+
+# Programs in which a module is known to differ from torch, or "strides" where these differ.
+KNOWN = {
+    # the gradients of gradients lie in memory otherwise
+    **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), "strides"),
+    # as above; and the text about parameters without numbers names the function in other words
+    **dict.fromkeys(("LazyConv1d", "LazyConv2d", "LazyConv3d"), "strides contents"),
+    **dict.fromkeys(("LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d"), "strides contents"),
+    # in complex numbers, and for inputs that lie in memory in other orders
+    "Bilinear": "strides converted",
+    "GroupNorm": "strides",
+    "MaxPool1d": "converted",
+    "MaxPool2d": "refused",
+    "MSELoss": "strides",
+    "MultiheadAttention": "strides",
+    "NLLLoss": "layouts",
+    "SoftMarginLoss": "converted",
+    # torch computes it in parts, by an op whose gradient has no gradient of its own
+    "LinearCrossEntropyLoss": "strides second_gradients",
+    # long sums in 16 bits, which torch rounds after each step
+    "Embedding": "converted",
+    "LayerNorm": "converted",
+    # the same; and functions that are kept as options are pickled by a name which they share with what takes calls over
+    **dict.fromkeys(("Transformer", "TransformerEncoder", "TransformerDecoder"), "converted copies"),
+    **dict.fromkeys(("TransformerEncoderLayer", "TransformerDecoderLayer"), "converted copies"),
+}
+
+
+# -------------------- programs --------------------
+
+
+def gradients(setup: Setup) -> Any:
+    """The result, the buffers afterwards, and the gradients of inputs and parameters."""
+    module = setup.made()
+    result, inputs = setup.call(module)
+    return result, list(module.buffers()), _gradients(setup, module, result, inputs)
+
+
+def _gradients(setup: Setup, module: Any, result: Any, inputs: list) -> Any:
+    outputs = [each for each in tensors(result, setup.T) if each.requires_grad]
+    leaves = [each for each in [*inputs, *module.parameters()] if each.requires_grad]
+    begin = [random_like(setup.T, each) for each in outputs]
+    return outputs and leaves and setup.T.autograd.grad(outputs, leaves, begin, allow_unused=True)
+
+
+def second_gradients(setup: Setup) -> Any:
+    """The gradients of a number that is made of the gradients."""
+    T, module = setup.T, setup.made()
+    result, inputs = setup.call(module)
+    outputs = [each for each in tensors(result, T) if each.requires_grad]
+    leaves = [each for each in [*inputs, *module.parameters()] if each.requires_grad]
+    if not outputs or not leaves:
+        return None
+    first = T.autograd.grad(sum(each.pow(2).sum() for each in outputs), leaves, allow_unused=True, create_graph=True)
+    total = sum(each.pow(2).sum() for each in first if each is not None)
+    return T.autograd.grad(total, leaves, allow_unused=True)
+
+
+def contents(setup: Setup) -> Any:
+    """The text of a module, the names of all that is in it, and its state."""
+    module = setup.made()
+    names = [
+        [name for name, _ in module.named_parameters()],
+        [name for name, _ in module.named_buffers()],
+        [(name, type(each).__name__) for name, each in module.named_modules()],
+    ]
+    return repr(module), module.extra_repr(), names, dict(module.state_dict())
+
+
+def copies(setup: Setup) -> Any:
+    """What modules do that are made of another one: of its state, of its file, of its pickle and as its copy."""
+    module = setup.made()
+    setup.call(module)  # lazy modules have parameters after it, others have changed their buffers
+    return [attempt(setup.T, _result_of, setup, module, again) for again in (_reloaded, _pickled, _copied)]
+
+
+def _result_of(setup: Setup, original: Any, again: Callable) -> Any:
+    module = again(setup, original)
+    result, inputs = setup.call(module)
+    return repr(module), module.training, result, _gradients(setup, module, result, inputs)
+
+
+def _reloaded(setup: Setup, module: Any) -> Any:
+    file, other = io.BytesIO(), setup.made()
+    setup.T.save(module.state_dict(), file)
+    file.seek(0)
+    assert str(other.load_state_dict(setup.T.load(file))) == "<All keys matched successfully>"
+    return other
+
+
+def _pickled(setup: Setup, module: Any) -> Any:
+    return pickle.loads(pickle.dumps(module))
+
+
+def _copied(setup: Setup, module: Any) -> Any:
+    return copy.deepcopy(module)
+
+
+def converted(setup: Setup) -> Any:
+    """The module in other dtypes, made so and converted."""
+    return [
+        attempt(setup.T, _in_dtype, setup, make, name)
+        for name in ("float16", "bfloat16", "float64", "complex64")
+        for make in (_made_in, _changed_to)
+    ]
+
+
+def _made_in(setup: Setup, dtype: Any) -> Any:
+    setup.T.manual_seed(0)
+    return getattr(setup.T.nn, setup.name)(*setup.made_of.args, **setup.made_of.kwargs, dtype=dtype)
+
+
+def _changed_to(setup: Setup, dtype: Any) -> Any:
+    return setup.made().to(dtype)
+
+
+def _in_dtype(setup: Setup, make: Callable, name: str) -> Any:
+    dtype = getattr(setup.T, name)
+    module = make(setup, dtype)
+    result, inputs = setup.call(module, lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+    facts = [each.dtype for each in [*module.parameters(), *module.buffers()]]
+    return facts, result, _gradients(setup, module, result, inputs)
+
+
+def layouts(setup: Setup) -> Any:
+    """Inputs, and modules, in channels-last order and with gaps between the elements."""
+    return [
+        _with_layout(setup, change, in_module) for change in (_channels_last, _with_gaps) for in_module in (False, True)
+    ]
+
+
+def _channels_last(T: Any, tensor: Any) -> Any:
+    formats = {4: T.channels_last, 5: T.channels_last_3d}
+    return tensor.contiguous(memory_format=formats.get(tensor.ndim, T.contiguous_format))
+
+
+def _with_gaps(T: Any, tensor: Any) -> Any:
+    return T.stack([tensor, tensor], -1)[..., 0]
+
+
+def _with_layout(setup: Setup, change: Callable, in_module: bool) -> Any:
+    T, module = setup.T, setup.made()
+    if in_module:
+        for each in module.parameters():
+            each.data = change(T, each.data)
+
+    def run() -> Any:
+        result, inputs = setup.call(module, lambda tensor: change(T, tensor))
+        return result, _gradients(setup, module, result, inputs)
+
+    return attempt(T, run)
+
+
+def elsewhere(setup: Setup) -> Any:
+    """A module without numbers, given them later, and one that is on the meta device."""
+    module = setup.made(device="meta")
+    before = _places(module)
+    return before, _places(module.to_empty(device="cpu"))
+
+
+def _places(module: Any) -> list:
+    return [(name, tuple(each.shape), str(each.device)) for name, each in module.state_dict().items()]
+
+
+PROGRAMS = {
+    each.__name__: each for each in (gradients, second_gradients, contents, copies, converted, layouts, elsewhere)
+}
+
+
+# -------------------- what is refused --------------------
+
+
+def refusals(info: Any, dtype: str, training: bool) -> Iterator[tuple[Setup, Setup]]:
+    """Calls that the test suite says must fail."""
+    if info.module_error_inputs_func is None:
+        return
+    opinfo.seed()
+    kind = getattr(torch, dtype)
+    for error in info.module_error_inputs_func(info, "cpu", kind, requires_grad=False, training=training):
+        yield pair(info, error.module_error_input, dtype, training)
+
+
+def refused(setup: Setup) -> Any:
+    module = setup.made()
+    return setup.called_with and setup.call(module)[0]

@@ -1,0 +1,24 @@
+"""Which of torch's samples a run looks at: some, always the same ones, or all of them.
+
+MINDTORCH_SAMPLES=all takes all, MINDTORCH_SAMPLES_SEED=7 another choice.
+"""
+
+import os
+import random
+from collections.abc import Sequence
+from typing import Any
+
+ALL = os.environ.get("MINDTORCH_SAMPLES") == "all"
+SEED = int(os.environ.get("MINDTORCH_SAMPLES_SEED", "0"))
+
+
+def chosen(things: Sequence, count: int) -> list:
+    """Some of the things, in their order."""
+    if ALL or count >= len(things):
+        return list(things)
+    return [things[place] for place in sorted(random.Random(SEED).sample(range(len(things)), count))]
+
+
+def spread(things: list[Any], count: int) -> list[Any]:
+    """So many things, from the first to the last."""
+    return things if len(things) <= count else [things[place * len(things) // count] for place in range(count)]
