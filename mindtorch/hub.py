@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from hashlib import sha256
-from re import search
+from re import compile as pattern
 from tempfile import NamedTemporaryFile
 from typing import Any, NoReturn
 from urllib.parse import urlparse
@@ -13,17 +13,45 @@ from urllib.request import urlopen
 
 from mindtorch.serialization import load as load_file
 
+try:
+    from tqdm import tqdm as tqdm
+except ImportError:
+
+    class tqdm:  # type: ignore[no-redef]
+        """Shows nothing of how far a download has got."""
+
+        def __init__(self, total: Any = None, disable: bool = False, **ignored: Any) -> None:
+            self.total, self.disable, self.n = total, disable, 0
+
+        def update(self, n: int) -> None:
+            self.n += n
+
+        def close(self) -> None:
+            """Nothing was shown."""
+
+        def __enter__(self) -> tqdm:
+            return self
+
+        def __exit__(self, *exc_info: object) -> None:
+            """Nothing was shown."""
+
+
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
+
+HASH_REGEX = pattern(r"-([a-f0-9]*)\.")  # the first digits of its SHA-256, in the name of a file
 
 _folder: str | None = None
 
 
+def _get_torch_home() -> str:
+    """The folder for everything that PyTorch keeps."""
+    cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
+    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
+
+
 def get_dir() -> str:
     """The folder for what is downloaded: that of PyTorch."""
-    if _folder is not None:
-        return _folder
-    cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
-    return os.path.join(os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch"))), "hub")
+    return os.path.join(_get_torch_home(), "hub") if _folder is None else _folder
 
 
 def set_dir(d: str) -> None:
@@ -79,6 +107,6 @@ def load_state_dict_from_url(
     name = file_name or os.path.basename(urlparse(url).path)
     path = os.path.join(folder, name)
     if not os.path.exists(path):
-        found = search(r"-([a-f0-9]*)\.", name) if check_hash else None
+        found = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, found and found.group(1), progress)
     return load_file(path, map_location=map_location, weights_only=weights_only)

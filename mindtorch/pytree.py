@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from mindtorch.warning import warn
+
 PyTree = Any
 Context = Any
 
@@ -28,8 +30,12 @@ class NodeDef(NamedTuple):
     from_dumpable_context: Callable[[Any], Context] | None = None
 
 
-def _flatten_dict(values: dict) -> tuple[list, Context]:
+def flatten_dict(values: dict) -> tuple[list, Context]:
     return list(values.values()), list(values)
+
+
+def unflatten_dict(children: Iterable, keys: Context) -> dict:
+    return dict(zip(keys, children, strict=True))
 
 
 def _flatten_defaultdict(values: defaultdict) -> tuple[list, Context]:
@@ -46,9 +52,9 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {
     for each in (
         NodeDef(tuple, lambda values: (list(values), None), lambda children, _: tuple(children)),
         NodeDef(list, lambda values: (values, None), lambda children, _: list(children)),
-        NodeDef(dict, _flatten_dict, lambda children, keys: dict(zip(keys, children, strict=True))),
+        NodeDef(dict, flatten_dict, unflatten_dict),
         NodeDef(namedtuple, lambda values: (list(values), type(values)), lambda children, kind: kind._make(children)),
-        NodeDef(OrderedDict, _flatten_dict, lambda children, keys: OrderedDict(zip(keys, children, strict=True))),
+        NodeDef(OrderedDict, flatten_dict, lambda children, keys: OrderedDict(zip(keys, children, strict=True))),
         NodeDef(defaultdict, _flatten_defaultdict, _unflatten_defaultdict),
         NodeDef(deque, lambda values: (list(values), values.maxlen), lambda children, size: deque(children, size)),
     )
@@ -121,7 +127,21 @@ class TreeSpec:
         return _described(self, 0)
 
 
-LeafSpec = TreeSpec(None, None)
+@dataclass(frozen=True, slots=True, repr=False, eq=False, init=False)
+class LeafSpec(TreeSpec):
+    """The structure of a leaf, for programs that make one by hand."""
+
+    def __init__(self) -> None:
+        warn(
+            "`isinstance(treespec, LeafSpec)` is deprecated, use `isinstance(treespec, TreeSpec) and "
+            "treespec.is_leaf()` instead.",
+            FutureWarning,
+        )
+        TreeSpec.__init__(self, None, None)
+
+
+LEAF = LeafSpec.__new__(LeafSpec)
+TreeSpec.__init__(LEAF, None, None)
 
 
 def _unflatten(spec: TreeSpec, leaves: Any) -> PyTree:
@@ -162,6 +182,11 @@ def is_namedtuple_instance(value: Any) -> bool:
     return is_namedtuple_class(type(value))
 
 
+def node_type_of(tree: PyTree) -> Any:
+    """The type by which a container is known; one for all named tuples."""
+    return namedtuple if is_namedtuple_instance(tree) else type(tree)
+
+
 def node_def_of(tree: PyTree) -> NodeDef | None:
     """How to take a tree apart; None for a leaf."""
     kind = type(tree)
@@ -185,7 +210,7 @@ def _flatten_into(leaves: list, tree: PyTree, is_leaf: Callable | None) -> TreeS
     node = None if is_leaf is not None and is_leaf(tree) else node_def_of(tree)
     if node is None:
         leaves.append(tree)
-        return LeafSpec
+        return LEAF
     children, context = node.flatten_fn(tree)
     return TreeSpec(node.type, context, tuple([_flatten_into(leaves, child, is_leaf) for child in children]))
 

@@ -9,6 +9,7 @@ from mindtorch.pytree import (
     SUPPORTED_NODES,
     Context,
     PyTree,
+    flatten_dict,
     leaves_up_to,
     node_def_of,
     register_pytree_node,
@@ -78,6 +79,11 @@ def sequence_keys(values: Sequence) -> list[KeyEntry]:
 
 def _mapping_keys(values: Any) -> list[KeyEntry]:
     return [MappingKey(key) for key in values]
+
+
+def flatten_dict_with_keys(values: dict) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    children, keys = flatten_dict(values)
+    return list(zip(_mapping_keys(values), children, strict=True)), keys
 
 
 _KEYS: dict[Any, Callable[[Any], list[KeyEntry]]] = {

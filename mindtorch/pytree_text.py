@@ -5,7 +5,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from importlib import import_module
 from typing import Any
 
-from mindtorch.pytree import SUPPORTED_NODES, Context, LeafSpec, NodeDef, TreeSpec
+from mindtorch.pytree import LEAF, SUPPORTED_NODES, Context, NodeDef, TreeSpec
 
 _PROTOCOL = 1
 _BUILT_IN = {
@@ -75,7 +75,7 @@ def _context_data(node: NodeDef, context: Context) -> Any:
 
 def _from_data(data: dict[str, Any]) -> TreeSpec:
     if data["type"] is None:
-        return LeafSpec
+        return LEAF
     node = _node_named(data["type"])
     children = tuple(_from_data(child) for child in data["children_spec"])
     return TreeSpec(node.type, _context_from(node, data["context"]), children)

@@ -21,21 +21,24 @@ from mindtorch.cuda.random import (
     set_rng_state_all,
 )
 from mindtorch.cuda.refusals import refuse
-from mindtorch.cuda.streams import CUDAGraph, Event, ExternalStream, Stream, StreamContext, stream
+from mindtorch.cuda.streams import CUDAGraph, Event, ExternalStream, Stream, StreamContext, graph, stream
+from mindtorch.errors import OutOfMemoryError
 
 __all__ = [
-    "CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "amp", "can_device_access_peer",
-    "current_blas_handle", "current_device", "current_stream", "default_stream", "device", "device_count", "device_of",
-    "empty_cache", "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties",
-    "get_gencode_flags", "get_rng_state", "get_rng_state_all", "get_sync_debug_mode", "init", "initial_seed",
-    "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
-    "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_cached",
-    "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_stats",
-    "memory_summary", "nvtx", "random", "reset_accumulated_memory_stats", "reset_max_memory_allocated",
-    "reset_max_memory_cached", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
-    "set_per_process_memory_fraction", "set_rng_state", "set_rng_state_all", "set_stream", "set_sync_debug_mode",
-    "stream", "synchronize", "utilization",
+    "CUDAGraph", "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext", "amp",
+    "can_device_access_peer", "current_blas_handle", "current_device", "current_stream", "default_generators",
+    "default_stream", "device", "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability",
+    "get_device_name", "get_device_properties", "get_gencode_flags", "get_rng_state", "get_rng_state_all",
+    "get_sync_debug_mode", "graph", "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported",
+    "is_current_stream_capturing", "is_initialized", "is_tf32_supported", "manual_seed", "manual_seed_all",
+    "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated",
+    "memory_cached", "memory_reserved", "memory_stats", "memory_summary", "nvtx", "random",
+    "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached",
+    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_per_process_memory_fraction", "set_rng_state",
+    "set_rng_state_all", "set_stream", "set_sync_debug_mode", "stream", "synchronize", "utilization",
 ]  # fmt: skip
+
+default_generators: tuple = ()  # one for each device
 
 
 def is_available() -> bool:

@@ -23,6 +23,13 @@ class CUDAGraph(Event):
     pass
 
 
+class graph:
+    """A block whose work would be recorded to be done again: it needs a stream."""
+
+    def __init__(self, cuda_graph: CUDAGraph, *args: Any, **kwargs: Any) -> None:
+        Stream()
+
+
 class StreamContext:
     """A block on a stream: there is none but None."""
 

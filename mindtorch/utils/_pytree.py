@@ -9,9 +9,11 @@ from mindtorch.pytree import (
     TreeSpec,
     _broadcast_to_and_flatten,
     arg_tree_leaves,
+    flatten_dict,
     is_namedtuple_class,
     is_namedtuple_instance,
     map_only,
+    node_type_of,
     register_pytree_node,
     tree_all,
     tree_all_only,
@@ -28,6 +30,7 @@ from mindtorch.pytree import (
     tree_structure,
     tree_unflatten,
     treespec_pprint,
+    unflatten_dict,
 )
 from mindtorch.pytree_paths import (
     GetAttrKey,
@@ -35,6 +38,7 @@ from mindtorch.pytree_paths import (
     KeyPath,
     MappingKey,
     SequenceKey,
+    flatten_dict_with_keys,
     key_get,
     keystr,
     register_dataclass,
@@ -45,6 +49,10 @@ from mindtorch.pytree_paths import (
 from mindtorch.pytree_text import treespec_dumps, treespec_loads
 
 PyTreeSpec = TreeSpec
+
+# By these names other libraries register containers that are like dictionaries.
+_dict_flatten, _dict_unflatten, _dict_flatten_with_keys = flatten_dict, unflatten_dict, flatten_dict_with_keys
+_get_node_type, _register_pytree_node = node_type_of, register_pytree_node
 
 __all__ = [
     "SUPPORTED_NODES",

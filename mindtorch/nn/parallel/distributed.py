@@ -2,7 +2,7 @@
 
 from typing import Any, NoReturn
 
-from mindtorch.distributed import refuse_without_group
+from mindtorch.distributed.refusals import refuse_without_group
 from mindtorch.nn.modules.module import Module
 
 

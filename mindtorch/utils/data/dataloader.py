@@ -8,6 +8,12 @@ from typing import Any
 
 from mindtorch.utils.data.collate import default_collate, default_convert
 from mindtorch.utils.data.dataset import Dataset, IterableDataset
+from mindtorch.utils.data.iterators import (
+    _BaseDataLoaderIter,
+    _DatasetKind,
+    _MultiProcessingDataLoaderIter,
+    _SingleProcessDataLoaderIter,
+)
 from mindtorch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
 from mindtorch.utils.data.worker import Worker, batches, batches_of_streams
 from mindtorch.utils.data.worker import get_worker_info as get_worker_info
@@ -52,6 +58,8 @@ class DataLoader:
         self.persistent_workers = persistent_workers
         self.in_order = in_order
         self._workers: list[Worker] = []
+        self._dataset_kind = _DatasetKind.Iterable if isinstance(dataset, IterableDataset) else _DatasetKind.Map
+        self._iterator: _BaseDataLoaderIter | None = None  # of a loader whose workers persist
         self.generator = generator
         self.drop_last = drop_last
         self.sampler = sampler if sampler is not None else self._sampler(bool(shuffle))
@@ -66,7 +74,26 @@ class DataLoader:
             return _Endless()
         return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
 
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        """The numbers of the items of each batch, or without batches of each item."""
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
     def __iter__(self) -> Iterator[Any]:
+        iterator = self._get_iterator()
+        if self.persistent_workers and self.num_workers:
+            self._iterator = iterator
+        return iterator
+
+    def _get_iterator(self) -> _BaseDataLoaderIter:
+        kind = _MultiProcessingDataLoaderIter if self.num_workers else _SingleProcessDataLoaderIter
+        return kind(self, self._batches())
+
+    def _batches(self) -> Iterator[Any]:
         if self._workers:
             return self._batches_of_workers(self._workers)
         # torch draws a seed for its workers first, even if there are none: later draws must agree.
@@ -75,11 +102,7 @@ class DataLoader:
             return self._batches_of_workers(self._new_workers(seed))
         if isinstance(self.dataset, IterableDataset):
             return self._batches_of_stream()
-        return (self._fetch(self.dataset, wanted) for wanted in self._wanted())
-
-    def _wanted(self) -> Iterable[Any]:
-        """The numbers of the items of each batch, or without batches of each item."""
-        return self.sampler if self.batch_sampler is None else self.batch_sampler
+        return (self._fetch(self.dataset, wanted) for wanted in self._index_sampler)
 
     def _fetch(self, dataset: Any, wanted: Any) -> Any:
         if self.batch_sampler is None:
@@ -106,7 +129,7 @@ class DataLoader:
     def _batches_of_workers(self, workers: list[Worker]) -> Iterator[Any]:
         if isinstance(self.dataset, IterableDataset):
             return batches_of_streams(workers, self.batch_size, self.drop_last, self.collate_fn)
-        return batches(workers, iter(self._wanted()), self._fetch)
+        return batches(workers, iter(self._index_sampler), self._fetch)
 
     def __len__(self) -> int:
         if isinstance(self.dataset, IterableDataset):
@@ -114,7 +137,7 @@ class DataLoader:
             if self.batch_size is None:
                 return length
             return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
-        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        return len(self._index_sampler)
 
 
 class _Endless:

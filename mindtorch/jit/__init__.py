@@ -7,13 +7,16 @@ from mindtorch.futures import Future
 from mindtorch.nn.modules.module import Module
 
 __all__ = [
-    "Attribute", "Final", "Future", "RecursiveScriptModule", "ScriptFunction", "ScriptModule", "annotate",
-    "enable_onednn_fusion", "export", "fork", "freeze", "ignore", "is_scripting", "is_tracing", "load",
-    "optimize_for_inference", "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy",
-    "trace", "unused", "wait",
+    "Attribute", "Error", "Final", "Future", "RecursiveScriptModule", "ScriptFunction", "ScriptModule", "ScriptWarning",
+    "TracerWarning", "TracingCheckError", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
+    "is_scripting", "is_tracing", "load", "optimize_for_inference", "save", "script", "script_if_tracing",
+    "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
 
 Program = TypeVar("Program")
+
+# By this name programs tell a compiler what a value is.
+isinstance = isinstance
 
 
 def script(
@@ -30,6 +33,23 @@ def script(
 def script_if_tracing(fn: Program) -> Program:
     """The function itself."""
     return fn
+
+
+_script_if_tracing = script_if_tracing
+
+
+def _overload(func: Program) -> Program:
+    """The function itself: a signature beside others, of which the last one is called."""
+    return func
+
+
+_overload_method = interface = _overload
+
+
+def _unwrap_optional(x: Program | None) -> Program:
+    """The value, which must not be None."""
+    assert x is not None, "Unwrapping null optional"
+    return x
 
 
 def export(fn: Program) -> Program:
@@ -57,6 +77,13 @@ def trace(func: Program, example_inputs: Any = None, *args: Any, **kwargs: Any) 
     if example_inputs is not None:
         func(*example_inputs) if isinstance(example_inputs, tuple) else func(example_inputs)  # type: ignore[operator]
     return func
+
+
+def trace_module(mod: Program, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Program:
+    """The module itself, of which each named method is called once with its inputs."""
+    for name, example_inputs in inputs.items():
+        trace(getattr(mod, name), example_inputs)
+    return mod
 
 
 def freeze(mod: Program, *args: Any, **kwargs: Any) -> Program:
@@ -91,6 +118,22 @@ class ScriptFunction:
 
 
 RecursiveScriptModule = ScriptModule
+
+
+class Error(Exception):
+    """What TorchScript raises; nothing raises it here."""
+
+
+class TracingCheckError(Exception):
+    """The same for `trace`."""
+
+
+class TracerWarning(Warning):
+    """What programs tell `trace` not to warn of; there is nothing to warn of."""
+
+
+class ScriptWarning(Warning):
+    """The same for `script`."""
 
 
 class Attribute(NamedTuple):

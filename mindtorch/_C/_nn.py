@@ -1,0 +1,20 @@
+"""The names of `torch._C._nn` with which modules of other libraries read the arguments of `to`."""
+
+from typing import Any
+
+from mindtorch.device import as_device, device
+from mindtorch.dtype import dtype
+from mindtorch.memory_format import memory_format
+from mindtorch.methods.moving import options_of_to
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[device | None, dtype | None, bool, memory_format | None]:
+    """The device, dtype, `non_blocking` and memory format in the arguments of `to`."""
+    options = options_of_to(args, kwargs)
+    wanted = options["device"]
+    return (
+        None if wanted is None else as_device(wanted),
+        options["dtype"],
+        options["non_blocking"],
+        options["memory_format"],
+    )

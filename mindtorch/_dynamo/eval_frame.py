@@ -1,0 +1,3 @@
+"""The class of modules that were given to `compile`, where programs look for it."""
+
+from mindtorch.compiler import OptimizedModule as OptimizedModule

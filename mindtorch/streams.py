@@ -1,0 +1,93 @@
+"""`Stream` and `Event` of any device. The CPU has one stream, on which everything is done in order."""
+
+from typing import Any
+
+from mindtorch.device import as_device
+from mindtorch.device import device as Device
+
+_NO_EVENTS = "cpu backend doesn't support events."
+
+
+def _on_cpu(device: Any) -> Device:
+    wanted = as_device("cpu" if device is None else device)
+    if wanted.type != "cpu":
+        raise RuntimeError(f"PyTorch is not linked with support for {wanted.type} devices")
+    return wanted
+
+
+class Stream:
+    """The one order in which everything is computed."""
+
+    torch_name = "torch.Stream"
+    stream_id, device_index, device_type = 0, -1, 0
+
+    def __init__(self, device: Any = None, *, priority: int = 0) -> None:
+        self.device = _on_cpu(device)
+
+    def query(self) -> bool:
+        """Everything before is computed already."""
+        return True
+
+    def is_capturing(self) -> bool:
+        return False
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
+
+    def wait_event(self, event: "Event") -> None:
+        """Nothing to wait for."""
+
+    def wait_stream(self, stream: "Stream") -> None:
+        raise RuntimeError(_NO_EVENTS)
+
+    def record_event(self, event: "Event | None" = None) -> "Event":
+        raise RuntimeError(_NO_EVENTS)
+
+    def __enter__(self) -> "Stream":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Nothing was changed."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream)
+
+    def __hash__(self) -> int:
+        return self.stream_id
+
+    def __repr__(self) -> str:
+        return "torch.Stream device_type=cpu, device_index=-1, stream_id=0"
+
+
+class Event:
+    """A moment in the order in which everything is computed; on the CPU it cannot be recorded."""
+
+    torch_name = "torch.Event"
+    event_id = 0
+
+    def __init__(
+        self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        self.device = _on_cpu(device)
+        self._enable_timing = enable_timing
+
+    def query(self) -> bool:
+        return True
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Nothing to wait for."""
+
+    def record(self, stream: Stream | None = None) -> None:
+        raise RuntimeError(_NO_EVENTS)
+
+    def elapsed_time(self, end_event: "Event") -> float:
+        if not (self._enable_timing and end_event._enable_timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        raise ValueError("Both events must be recorded before calculating elapsed time.")
+
+    def __repr__(self) -> str:
+        flag = int(self._enable_timing)
+        return f"torch.Event device_type=cpu, device_index=-1, event_flag={flag}, event_id=0"
