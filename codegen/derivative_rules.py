@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from .derivatives import DerivativeEntry
 from .errors import Problems
-from .model import Formula, Location
+from .formula_operators import bits_are_of_integers
+from .model import Derivative, Formula, Location
 from .yaml_source import Scalar
 
 # The shape rules of ops whose results have an element for each of the input's.
@@ -95,10 +96,20 @@ def element_wise_of_one(entry: DerivativeEntry, problems: Problems) -> None:
         elif formula.kind == "auto_element_wise" and [len(backward.targets) for backward in expressions] != [1]:
             message = "auto_element_wise needs exactly one argument with a formula"
             hint = "write the formula out with <argument>_t and <argument>_p, or not_implemented"
-            problems.add("E068", message, formula.location, hint)
+            problems.add("E068", message, formula.location, _unwritten(derivative, most=1) or hint)
         elif formula.kind == "auto_linear" and not expressions:
             message = "auto_linear needs an argument with a formula"
-            problems.add("E068", message, formula.location, "remove it, or write a formula for an argument")
+            hint = _unwritten(derivative) or "remove it, or write a formula for an argument"
+            problems.add("E068", message, formula.location, hint)
+
+
+def _unwritten(derivative: Derivative, most: int | None = None) -> str:
+    """The remedy if the formulas that the rule is derived from are still to be written, and are not too many."""
+    places = [(name, each.location.line) for each in derivative.backward if each.is_to_write for name in each.targets]
+    if not places or len(places) > (most or len(places)) or any(each.is_expression for each in derivative.backward):
+        return ""
+    names = " and ".join(f"'{name}' (line {line})" for name, line in places)
+    return f"write the formula of {names} first, which is not_implemented: this one is derived from it"
 
 
 def _has_wrong_formula(entry: DerivativeEntry) -> bool:
@@ -181,6 +192,7 @@ RULES: tuple[Callable[[DerivativeEntry, Problems], None], ...] = (
     needed_gradients_exist,
     node_is_class_name,
     formulas_are_no_constants,
+    bits_are_of_integers,
 )
 
 

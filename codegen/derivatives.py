@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .call_forms import ANY_CALL, forms_by_name
 from .entries import Checker, read_entries
-from .errors import Problems, did_you_mean
+from .errors import Problems, did_you_mean, did_you_mean_op
 from .formula import Role, read_formula
 from .kernels import HandWritten
 from .keys import DERIVATIVE_KEYS, FORMS
@@ -33,6 +33,7 @@ class DerivativeReader:
 
     def __init__(self, ops: list[OpEntry], hand_written: HandWritten, problems: Problems) -> None:
         self._ops = {op.name: op for entry in reversed(ops) for op in entry.ops}
+        self._differentiable = [name for name, op in self._ops.items() if op.kind != "out"]
         self._unreadable = {entry.title for entry in ops if not entry.ops}
         unreadable = dict.fromkeys((title.partition(".")[0] for title in self._unreadable), ANY_CALL)
         methods = forms_by_name((op.schema for op in self._ops.values() if op.is_method), method=True)
@@ -87,7 +88,9 @@ class DerivativeReader:
         op = self._ops.get(title)
         if op is None:
             if not {title, ""} & self._unreadable:
-                hint = f"{did_you_mean(title, self._ops)} if the op is gone, remove this entry, too".lstrip()
+                hint = (
+                    f"{did_you_mean_op(title, self._differentiable)} if the op is gone, remove this entry, too".lstrip()
+                )
                 self._problems.add("E050", f"no op '{title}' in ops.yaml", name.location, hint)
             return None
         if str(op.schema) != name.text:

@@ -15,6 +15,7 @@ from .model import Location
 
 _MOST_SHOWN = 400
 _MOST_LISTED = 200
+_MOST_OVERLOADS = 4
 # Where YAML ends a line. Every parser of ours counts lines in this way.
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
@@ -117,12 +118,30 @@ class Problems:
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """A hint that names the closest candidate, or nothing."""
+    close = _closest(word, candidates)
+    return f"did you mean '{close}'?" if close else ""
+
+
+def _closest(word: str, candidates: Iterable[str]) -> str:
     if len(word) >= _MOST_SHOWN:
         return ""
     known = sorted(set(candidates))
     same = [each for each in known if each.casefold() == word.casefold()]
     close = same or get_close_matches(word, known, n=1)
-    return f"did you mean '{close[0]}'?" if close else ""
+    return close[0] if close else ""
+
+
+def did_you_mean_op(name: str, ops: Iterable[str]) -> str:
+    """The same for the full name of an op: the overload may be all that is missing, so bases are compared first."""
+    overloads: dict[str, list[str]] = {}
+    for op in ops:
+        overloads.setdefault(op.partition(".")[0], []).append(op)
+    base, _, overload = name.partition(".")
+    close = base if base in overloads else _closest(base, overloads)
+    found = overloads.get(close, [])
+    meant = _closest(f"{close}.{overload}", found) if overload else ""
+    shown = [meant] if meant else found[:_MOST_OVERLOADS]
+    return f"did you mean {' or '.join(map(repr, shown))}?" if shown else ""
 
 
 CODES = {
@@ -147,6 +166,7 @@ CODES = {
     "E025": "an in-place schema that does not write to self and return it",
     "E026": "an out= schema whose outputs are missing, in another order, or not at the end",
     "E027": "an in-place or out= schema that does not belong to the functional one",
+    "E028": "a name that no function can have, or that is kept for something else",
     "E029": "a schema that is not spelled in the canonical way",
     "E030": "an op is listed twice",
     "E031": "an op has both dispatch and composite, or neither",
@@ -166,6 +186,7 @@ CODES = {
     "E045": "samples that call the op with other arguments than it takes",
     "E046": "a kernel or composite function with another default than the schema",
     "E047": "a call in the library's own code of an op, or with an argument, that there is not",
+    "E048": "an op with a CPU kernel that does not say which shape its results have",
     "E050": "a derivative of an op that ops.yaml does not list",
     "E051": "a derivative whose schema is not the one in ops.yaml",
     "E052": "a second derivative of an op",
@@ -188,6 +209,7 @@ CODES = {
     "E069": "a part of Python that formulas cannot use",
     "E070": "a forward formula of an output that has no gradient",
     "E071": "a formula that is a constant",
+    "E072": "an operator on bits, ^ & | ~ << >>, between numbers that are no integers",
     "E080": "a hand-written source file is not Python",
     "E081": "a helper of formulas that two files define",
     "E090": "a removal that is missing, or not behind the release that deprecates",

@@ -103,7 +103,6 @@ class _Analysis(ast.NodeVisitor):
         self._found = _Found()
         self._bound: list[set[str]] = []
         self._arguments = {argument.name: argument for argument in scope.schema.inputs}
-        self._lines = source.text.split("\n")
         self._whole_tensors: frozenset[str] = frozenset()
         self._unknown_names: set[str] = set()
         self._called: set[int] = set()
@@ -132,16 +131,12 @@ class _Analysis(ast.NodeVisitor):
 
     # positions
 
-    def _offset(self, line: int, byte_column: int) -> int:
-        """The character offset of a position that ast counts in lines and UTF-8 bytes."""
-        before = sum(len(text) + 1 for text in self._lines[: line - 1])
-        return before + len(self._lines[line - 1].encode()[:byte_column].decode())
-
     def _start(self, node: ast.expr | ast.keyword) -> int:
-        return self._offset(node.lineno, node.col_offset)
+        return character_offset(self._source.text, node.lineno, node.col_offset)
 
     def _end(self, node: ast.expr) -> int:
-        return self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+        line, column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return character_offset(self._source.text, line, column)
 
     def _problem(self, code: str, message: str, node: ast.expr, hint: str = "") -> None:
         self._problems.add(code, message, self._source.at(self._start(node)), hint)
@@ -442,6 +437,13 @@ class _Analysis(ast.NodeVisitor):
         self._found.names.add(key)
         self._found.spans.append(Span(self._start(node), self._start(node.args[0]), key, "{}["))
         self._found.spans.append(Span(self._end(node) - 1, self._end(node), key, "]"))
+
+
+def character_offset(text: str, line: int, byte_column: int) -> int:
+    """The offset in ``text`` of a position that ast counts in lines and UTF-8 bytes."""
+    lines = text.split("\n")
+    before = sum(len(each) + 1 for each in lines[: line - 1])
+    return before + len(lines[line - 1].encode()[:byte_column].decode())
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

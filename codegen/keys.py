@@ -114,7 +114,7 @@ OP_KEYS = (
     Key("numbers", "names", "the tensor arguments that also take a Python number"),
     Key("operators", "words", "the Python operators that call this op", OPERATORS),
     Key("promotion", "word", "the rule that gives the result's dtype"),
-    Key("shape", "word", "the rule that gives the result's shape; with promotion it makes the meta kernel"),
+    Key("shape", "word", "the rule that gives the result's shape, or none; with promotion it makes the meta kernel"),
     Key("batch", "word", "the rule for tensors inside vmap, where that of the shape is not right"),
     Key("view", "word", "what kind of view the op makes", ("single", "multi", "detach")),
     Key("factory", "flag", "true for an op that makes a tensor from nothing and takes requires_grad"),

@@ -102,11 +102,30 @@ def out_order(schema: FunctionSchema, problems: Problems) -> None:
         problems.add("E026", f"{schema.full_name} does not return its out arguments in order", schema.location, hint)
 
 
+def outputs_differ(schema: FunctionSchema, problems: Problems) -> None:
+    """Each output is a field of the result, and a key of derivatives.yaml."""
+    names = [result.name for result in schema.returns if result.name]
+    for name in sorted({each for each in names if names.count(each) > 1}):
+        message = f"{schema.full_name} has two outputs that are called '{name}'"
+        problems.add("E023", message, schema.location, "rename one of the two")
+
+
+def out_is_free(schema: FunctionSchema, problems: Problems) -> None:
+    """An input cannot be called like an output: both are keywords of one call."""
+    outs = [each.name for each in schema.out_arguments]
+    for argument in schema.inputs:
+        if argument.name in outs:
+            message = f"'{argument.name}' is what an output of {schema.full_name} is called"
+            problems.add("E028", message, argument.location, "give the input another name, or remove the out= variant")
+
+
 SCHEMA_RULES: tuple[Callable[[FunctionSchema, Problems], None], ...] = (
     returned_aliases,
     argument_aliases,
     inplace_writes_self,
     out_order,
+    outputs_differ,
+    out_is_free,
 )
 
 

@@ -145,7 +145,7 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         numbers=values.words("numbers"),
         operators=values.words("operators"),
         promotion=values.text("promotion"),
-        shape=values.text("shape"),
+        shape=_unless_none(values.text("shape")),
         batch=values.text("batch"),
         view=cast("View | None", values.text("view")),
         factory=values.text("factory") is not None,

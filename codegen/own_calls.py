@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .call_forms import ANY_CALL, CallForm, CallForms, form_of_schema, mistakes
 from .emit.names import function_name
-from .errors import Problems, did_you_mean
+from .errors import Problems, did_you_mean, did_you_mean_op
 from .model import Location, Model, Op
 from .source_module import parsed
 from .yaml_source import read_text
@@ -110,5 +110,5 @@ def _check_call(call: ast.Call, file: str, imported: set[str], known: _Known, pr
         name = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
         if isinstance(name, str) and name not in known.ops:
             message = f"this calls the kernel of '{name}', which {known.file} does not have"
-            hint = did_you_mean(name, known.ops) or _REMEDY.format(known.file)
+            hint = did_you_mean_op(name, known.ops) or _REMEDY.format(known.file)
             problems.add("E047", message, place, hint)

@@ -11,6 +11,7 @@ alias     = set ["!"] ["->" set],  set = letter {"|" letter} | "*"
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -27,8 +28,10 @@ BASE_TYPES = frozenset(
 _TOKEN = re.compile(
     r"""(?P<space>\s+) | (?P<arrow>->) | (?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
     | (?P<number>-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?) | (?P<word>[A-Za-z_]\w*) | (?P<mark>[()\[\],*?!=.|])""",
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,
 )
+_OP_NAME = re.compile("_*[a-z][A-Za-z0-9_]*")
+_NAME_HINT = "it starts with a small letter, behind '_' at most, and is no word of Python itself"
 _T = TypeVar("_T")
 _MOST_BRACKETS = 8  # of one type
 # What types are called in C++, in Python and in signatures of PyTorch's documentation.
@@ -162,7 +165,14 @@ class _Parser:
         if self._next.kind != "end":
             raise self._unexpected("the end of the schema")
         base, inplace = _split_name(name.text)
+        self._check_name(name, base)
         return FunctionSchema(base, inplace, overload, arguments, returns, self._location(name), tuple_return)
+
+    def _check_name(self, name: Token, base: str) -> None:
+        """An op is a function, and its kernels have its name; `Gap` would be a class."""
+        if not _is_name(base):
+            hint = f"write '{name.text.casefold()}': {_NAME_HINT}" if _is_name(base.casefold()) else _NAME_HINT
+            raise SchemaError("E028", f"'{name.text}' cannot be the name of an op", name.start, hint)
 
     def _separated(self, item: Callable[[], _T]) -> Iterator[_T]:
         """Items between commas, up to and with the closing bracket."""
@@ -277,6 +287,10 @@ class _Parser:
             self._advance()
         self._expect("]", "behind the default list")
         return "".join(token.text for token in self._tokens[start : self._position])
+
+
+def _is_name(base: str) -> bool:
+    return _OP_NAME.fullmatch(base) is not None and not keyword.iskeyword(base)
 
 
 def _split_name(name: str) -> tuple[str, bool]:

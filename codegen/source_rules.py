@@ -8,11 +8,14 @@ from .aclnn import aclnn_names_arguments
 from .defaults import differs
 from .errors import Problems, did_you_mean
 from .kernels import HandWritten, expected_parameters
-from .keys import LIBRARY_KEYS
+from .keys import LIBRARY_KEYS, OP_KEYS
 from .model import Kernel, Op
 from .ops import OpEntry
 from .places import name_in_module
 from .yaml_source import Mapping, Scalar
+
+# The keys that say with `none` that they were not forgotten.
+_MAY_BE_NONE = ("samples", "shape")
 
 
 def check_sources(entry: OpEntry, hand_written: HandWritten, problems: Problems) -> None:
@@ -24,7 +27,7 @@ def rules_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> Non
     """``shape``, ``batch``, ``promotion`` and ``samples`` name what the file that they are looked for in defines."""
     for key, known in sources.rules.items():
         value = entry.scalar(key)
-        is_name = value is not None and not (key == "samples" and value.text == "none")
+        is_name = value is not None and not (key in _MAY_BE_NONE and value.text == "none")
         if value is not None and is_name and known.names is not None and value.text not in known.names:
             what = "generator of samples" if key == "samples" else f"{key} rule"
             hint = _where(value.text, known.names, known.file)
@@ -65,11 +68,31 @@ def samples_are_named(entry: OpEntry, sources: HandWritten, problems: Problems) 
         problems.add("E013", f"{entry.op.name} has no 'samples'", entry.yaml.location, hint)
 
 
+def shape_is_named(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
+    """An op with a CPU kernel has one without data, too, or says that only the kernel knows what its results are."""
+    op, dispatch = entry.op, entry.op.dispatch or {}
+    has_results = any(result.type.holds_tensors for result in op.schema.returns)
+    is_asked = sources.project.is_library and sources.rules["shape"].names is not None
+    needs_rule = "CPU" in dispatch and "Meta" not in dispatch and has_results
+    if is_asked and needs_rule and not _is_given(entry, "shape"):
+        hint = "add 'shape' and 'promotion' (docs/rules.md), or name a meta kernel: dispatch: {Meta: ...}; "
+        hint += "'shape: none' says that only the kernel knows"
+        message = f"{op.name} has no 'shape': tensors without data cannot be given to it"
+        problems.add("E048", message, entry.yaml.key("dispatch").location, hint)
+
+
+def _is_given(entry: OpEntry, key: str) -> bool:
+    """Whether a key is there, misspelt perhaps."""
+    names = [name.text for name, _ in entry.yaml.items]
+    misspelt = set(names) - {known.name for known in OP_KEYS}
+    return key in names or any(did_you_mean(name, [key]) for name in misspelt)
+
+
 def shape_has_promotion(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:
     """Most shape rules need to know what the dtype of the result is."""
     shape = entry.scalar("shape")
-    is_given = any(did_you_mean(key.text, ["promotion"]) for key, _ in entry.yaml.items)  # misspelt, perhaps
-    if shape is not None and shape.text in sources.rules["shape"].promoting and not is_given:
+    is_needed = shape is not None and shape.text in sources.rules["shape"].promoting
+    if shape is not None and is_needed and not _is_given(entry, "promotion"):
         message = f"the shape rule '{shape.text}' needs a 'promotion'"
         problems.add("E040", message, shape.location, "add 'promotion': the rule that gives the result's dtype")
 
@@ -176,6 +199,7 @@ SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
     composites_exist,
     meta_kernels_exist,
     samples_are_named,
+    shape_is_named,
     shape_has_promotion,
     belongs_to_tensor,
     kernel_signatures,

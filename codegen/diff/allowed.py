@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 
 from ..entries import Checker, read_entries
-from ..errors import Diagnostic, Problems, did_you_mean
+from ..errors import Diagnostic, Problems, did_you_mean, did_you_mean_op
 from ..keys import Key
 from ..yaml_source import Mapping, Scalar
 from .report import Allowance, Finding, OpChange, Verdict
@@ -129,4 +129,4 @@ def _unused(base: State, head: State, used: set[Allowance], today: date) -> Iter
 def _hint_for_unused(entry: Allowance, base: State, head: State) -> str:
     """It was meant for another op if there is none of that name."""
     names = {*base.schemas, *head.schemas}
-    return "remove it" if entry.op in names else did_you_mean(entry.op, names) or f"there is no op '{entry.op}'"
+    return "remove it" if entry.op in names else did_you_mean_op(entry.op, names) or f"there is no op '{entry.op}'"

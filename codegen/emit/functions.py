@@ -82,6 +82,7 @@ class Function:
     has_several_outs: bool
     out_function: str | None
     passed_to_out: str
+    out_check: str
     generator_function: str | None
     passed_to_generator: str
     has_no_derivative: bool
@@ -138,6 +139,7 @@ def function_of(model: Model, op: Op) -> Function:
         has_several_outs=len(op.schema.out_arguments) > 1,
         out_function=function_name(model, out) if out else None,
         passed_to_out=signature_of(model, out, public=False).passed if out else "",
+        out_check=_out_check(op),
         generator_function=function_name(model, twin) if twin else None,
         passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
         has_no_derivative=model.derivative_of(op) is None,
@@ -155,6 +157,15 @@ def function_of(model: Model, op: Op) -> Function:
 def _itself(name: str, signature: Signature) -> str:
     """What a function calls itself: another name, if a parameter has its own (`pad` of `pad`)."""
     return f"_{name}" if any(parameter.name == name for parameter in signature.parameters) else name
+
+
+def _out_check(op: Op) -> str:
+    """The call that compares the options of a factory with those of `out`; a default is not asked for."""
+    if not takes_requires_grad(op):
+        return ""
+    default = next(python_default(each) for each in op.schema.arguments if each.name == "dtype")
+    dtype = "dtype" if default == "None" else f"None if dtype is {default} else dtype"
+    return f'check_out_options(out, {dtype}, layout, device, "{op.schema.base}")'
 
 
 def _explained(op: Op, name: str, signature: Signature) -> str:
@@ -317,9 +328,11 @@ def _wrapped(array: str, differentiable: list[bool], i: int) -> str:
 
 
 def return_type(op: Op) -> str | None:
-    """The class of a result with several named parts: ``max`` for ``max.dim``."""
+    """The class of a result with several named parts: ``max`` for ``max.dim``, ``max_out`` for its out= variant."""
     returns = op.schema.returns
-    return op.schema.base if len(returns) > 1 and all(result.name for result in returns) else None
+    if len(returns) < 2 or not all(result.name for result in returns):
+        return None
+    return f"{op.schema.base}_out" if op.kind == "out" else op.schema.base
 
 
 # -------------------- calls of other functions --------------------

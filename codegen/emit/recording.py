@@ -73,7 +73,7 @@ def recording_of(model: Model, op: Op) -> Recording | None:
         node=derivative.node,
         may=_may_record(op, edges, derivative.when),
         edges=tuple(_edge(argument, alone) for argument in edges),
-        wanted=" or ".join(_wanted(argument, alone) for argument in edges),
+        wanted=" or ".join(_variable(argument, alone) for argument in edges),
         next_edges=_edges_of_node(op, derivative),
         values=tuple(
             _assignment(derivative, use) for use in derivative.saved if use.value.kind in ("value", "metadata")
@@ -86,11 +86,6 @@ def recording_of(model: Model, op: Op) -> Recording | None:
 
 def _variable(argument: Argument, alone: bool) -> str:
     return edge_name(argument) if not alone or argument.type.is_list else "edge"
-
-
-def _wanted(argument: Argument, alone: bool) -> str:
-    variable = _variable(argument, alone)
-    return f"builtins.any({variable})" if argument.type.is_list else variable
 
 
 def _edge(argument: Argument, alone: bool) -> Edge:
@@ -115,7 +110,12 @@ def _edges_of_node(op: Op, derivative: Derivative) -> str:
 def _next_edges(edges: tuple[Argument, ...], alone: bool) -> str:
     if alone and edges[0].type.is_list:
         return _variable(edges[0], alone)
-    return tuple_of(f"*{_variable(a, alone)}" if a.type.is_list else _variable(a, alone) for a in edges)
+    return tuple_of(_edges_of_list(a, alone) if a.type.is_list else _variable(a, alone) for a in edges)
+
+
+def _edges_of_list(argument: Argument, alone: bool) -> str:
+    """An edge per tensor; when only the gradients of other arguments are wanted, there are none to begin with."""
+    return f"*({_variable(argument, alone)} or [None] * len({argument.python_name}))"
 
 
 def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None) -> str:

@@ -254,7 +254,7 @@ class _Merge:
         """Whether there is a quick test for the type of every argument that tells overloads apart."""
         arguments = [argument for overload in self.overloads for argument in overload.op.schema.inputs]
         telling = [a for a in arguments if a.python_name in self.renamed or self._tells_apart(a.python_name)]
-        return all(argument.type.is_list or argument.type.base in _TYPE_TESTS for argument in telling)
+        return all(_has_test(argument) for argument in telling)
 
     @property
     def loses_defaults(self) -> bool:
@@ -407,6 +407,11 @@ _TYPE_TESTS = {
     "str": "isinstance({}, str)",
     "ScalarType": "isinstance({}, Dtype)",
 }
+
+
+def _has_test(argument: Argument) -> bool:
+    """A list of numbers looks like a list of tensors."""
+    return argument.type.base != "Scalar" if argument.type.is_list else argument.type.base in _TYPE_TESTS
 
 
 def _is_of_type(argument: Argument, name: str, exact: bool = False) -> str:

@@ -11,7 +11,7 @@ def emit(model: Model) -> dict[str, str]:
     classes: dict[str, tuple[str, list[str]]] = {}
     for op in model.ops.values():
         name = return_type(op)
-        if name is not None and op.kind == "functional":
+        if name is not None:
             classes.setdefault(name, (str(op.schema), _fields(op)))
     body = render("return_types.py.jinja", classes=classes)
     imports = {"NamedResult": "mindtorch.named_result", "Tensor": "mindtorch.tensor"}

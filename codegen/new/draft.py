@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..errors import Problems, did_you_mean
+from ..errors import Problems, did_you_mean, did_you_mean_op
 from ..model import FunctionSchema, Model, Op
 from ..project import Project
 from .relatives import Profile, Relative, closest, entries
-from .wanted import START, Wanted
+from .wanted import Wanted, option
 
 # Families that say so in the names of their ops.
 _PREFIXES = frozenset(("fft", "linalg", "special", "foreach"))
@@ -123,21 +124,25 @@ def _free_name(schema: FunctionSchema, model: Model) -> str:
     overload = "" if schema.overload in ("", "Tensor") else f"_{schema.overload.lower()}"
     name = f"{schema.base.strip('_')}{overload}"
     taken = {used for op in entries(model) for used in (*(op.dispatch or {}).values(), op.composite)}
-    return next(free for free in (name, f"{name}_op", f"{name}_{schema.kind}") if free not in taken)
+    names = (name, f"{name}_op", f"{name}_{schema.kind}")
+    return next(free for free in names if free not in taken and not keyword.iskeyword(free))
 
 
 def _check_family(request: Request, model: Model, problems: Problems) -> None:
     families = model.project.families
     if request.family is not None and request.family not in families:
         hint = did_you_mean(request.family, families) or f"it is one of: {', '.join(families)}"
-        problems.add("E015", f"unknown family '{request.family}'", START, hint)
+        problems.add("E015", f"unknown family '{request.family}'", option("family", request.family, problems), hint)
         problems.raise_if_any()
 
 
 def _named(name: str, model: Model, problems: Problems) -> Op:
     """The entry that a name belongs to, be it that of a variant."""
     if name not in model.ops:
-        problems.add("E112", f"no op '{name}' that a new one could go after", START, did_you_mean(name, model.ops))
+        message = f"no op '{name}' that a new one could go after"
+        place = option("after", name, problems)
+        hint = did_you_mean_op(name, [each.name for each in entries(model)]) or f"{model.project.ops} lists them"
+        problems.add("E112", message, place, hint)
         problems.raise_if_any()
     op = model.ops[name]
     return model.ops[op.derived_from] if op.derived_from else op

@@ -101,11 +101,11 @@ def _python_forms(draft: Draft) -> tuple[tuple[str, ...], str]:
     function, twin, target = draft.wanted.function, draft.twin, draft.schema.self_argument
     if function is not None:
         return tuple(word for word in ("function", "method") if word in function.variants), _PYTORCH
+    if target is None or not target.type.holds_tensors:
+        return ("function",), ""
     if twin is not None:
         return tuple(word for word in ("function", "method") if word in twin.variants), like(twin)
-    if target is not None and target.type.is_tensor:
-        return ("function", "method"), "it has a tensor 'self'"
-    return ("function",), ""
+    return (("function", "method"), "it has a tensor 'self'") if target.type.is_tensor else (("function",), "")
 
 
 def _derived(draft: Draft) -> Iterator[Line]:
@@ -173,11 +173,18 @@ def _rules(draft: Draft) -> Iterator[Line]:
     if draft.is_composite:
         return
     yield from _view(schema)
+    yield from _no_shape(draft)
     if rules is None:
         return
     for key, value in (("promotion", rules.promotion), ("shape", rules.shape)):
         if value is not None and key not in draft.misfits:
             yield Line(key, value, like(rules))
+
+
+def _no_shape(draft: Draft) -> Iterator[Line]:
+    """What stands in the place of a shape rule until there is one; a rule that is found replaces it."""
+    if "CPU" in _backends(draft) and any(result.type.holds_tensors for result in draft.schema.returns):
+        yield Line("shape", "none", "no op is like it: name a rule, or a meta kernel, if its result can be foreseen")
 
 
 def _dtypes(draft: Draft) -> Iterator[Line]:
@@ -232,7 +239,7 @@ def _aclnn(schema: FunctionSchema) -> str:
 
 def _out_names(schema: FunctionSchema) -> list[str]:
     if len(schema.returns) == 1:
-        return ["out"]
+        return ["result" if schema.argument("out") else "out"]
     return [f"{_camel(result.name or f'out{index}')}Out" for index, result in enumerate(schema.returns)]
 
 

@@ -58,6 +58,13 @@ def read_wanted(
     return [Wanted(schema) if own else _known(schema, facts, names)]
 
 
+def option(name: str, text: str, problems: Problems) -> Location:
+    """The place of what an option says."""
+    place = Location(f"the option --{name}", 1, 1)
+    problems.know(place.file, text)
+    return place
+
+
 def _known(schema: FunctionSchema, facts: TorchFacts | None, names: frozenset[str]) -> Wanted:
     """An op given by its schema, with what is known of it if PyTorch has it."""
     listed = _grouped(facts.functions.get(schema.base, ()), facts) if facts else ()

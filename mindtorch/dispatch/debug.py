@@ -6,12 +6,19 @@ else does; a recorded result has the shape and dtype that its node expects a gra
 the shape and dtype that the rules of the op give. A mistake in a kernel is found at the call, and not in wrong numbers
 somewhere later.
 
+Kernels are watched, too: one that is given `out` puts its result there, none returns NumPy's scalars, and an error that
+NumPy raises in one names the op and what it was given.
+
 The variable is read when the program starts: without it, nothing here is ever asked.
 """
 
+import dis
 import os
 import sys
 from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import unwrap
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -19,16 +26,15 @@ import numpy as np
 from mindtorch import state
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.keys import backend_named
-from mindtorch.dispatch.registry import OpEntry, kernel_table
+from mindtorch.dispatch.registry import KernelTable, OpEntry, kernel_table
 from mindtorch.dispatch.torch_dispatch import is_wanted
+from mindtorch.dtype import FROM_NUMPY
 from mindtorch.layout import strided
 from mindtorch.op_names import qualified
 from mindtorch.roots import root_of
 from mindtorch.tensor import Tensor, wrap
 
 ON = os.environ.get("MINDTORCH_DEBUG") == "1"
-if ON:
-    state.count_interceptor(1)
 
 
 # Their result may have the memory of an input, though they are no views: autograd need not know, as nobody uses that
@@ -196,7 +202,7 @@ def _check_rules(function: Callable, results: Iterable[Tensor], args: tuple, kwa
         state.thread.let_through = None
     for found, wanted in zip(results, expected):
         if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
-            kernel = _name_of(kernel_table(entry.name)[np.ndarray])
+            kernel = _name_of(unwrap(kernel_table(entry.name)[np.ndarray]))
             rules = f"where ops.yaml gives {tuple(wanted.shape)} {wanted.dtype}"
             _fail(entry, f"has a kernel, {kernel}, that returned", f"{tuple(found.shape)} {found.dtype} {rules}")
 
@@ -214,3 +220,75 @@ def _shapes(tensors: Iterable[Tensor]) -> list[tuple]:
 
 def _fail(entry: OpEntry, what: str, value: Any) -> None:
     raise KernelError(f"{qualified(entry.name)} {what} {value} (schema: {entry.schema})")
+
+
+# -------------------- kernels --------------------
+
+
+def watched(table: KernelTable, array_class: Any) -> Callable:
+    """What a table gives instead of a kernel: a function that looks at what the kernel does."""
+    kernel = dict.__getitem__(table, array_class)
+    if hasattr(kernel, "__wrapped__"):
+        return kernel
+
+    @wraps(kernel)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            result = kernel(*args, **kwargs)
+        except (TypeError, ValueError) as error:
+            if not _is_raised_on_purpose(error.__traceback__):
+                _fail_kernel(table.op, kernel, f"raised {type(error).__name__}: {error}", _given(args), error)
+            raise
+        _check_result(table.op, kernel, result, kwargs.get("out"))
+        return result
+
+    return run
+
+
+def _is_raised_on_purpose(traceback: TracebackType | None) -> bool:
+    """Whether an error comes from a `raise` in Python code that is not NumPy's."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return True
+    code = traceback.tb_frame.f_code
+    is_raise = dis.opname[code.co_code[traceback.tb_lasti]] in ("RAISE_VARARGS", "RERAISE")
+    return is_raise and not traceback.tb_frame.f_globals.get("__name__", "").startswith("numpy")
+
+
+def _check_result(op: str, kernel: Callable, result: Any, out: Any) -> None:
+    """A result is an array: the one that is given for it, or where that has another shape, a new one of its dtype."""
+    results = result if isinstance(result, (list, tuple)) else (result,)
+    for each in results:
+        if isinstance(each, np.generic):
+            _fail_kernel(op, kernel, f"returned a number of NumPy's, {each!r}", "make it an array: np.asarray(...)")
+    for each, given in zip(results, out if isinstance(out, (list, tuple)) else (out,)):
+        if isinstance(given, np.ndarray) and isinstance(each, np.ndarray) and not _fills(each, given):
+            found = f"returned an array {each.shape} {each.dtype}"
+            advice = f"end it in `return deliver(result, out)`; out is {given.shape} {given.dtype}"
+            _fail_kernel(op, kernel, f"ignored its `out`: it {found}", advice)
+
+
+def _fills(result: np.ndarray, out: np.ndarray) -> bool:
+    is_same = result is out or root_of(result) is root_of(out)
+    return is_same or (result.shape != out.shape and result.dtype == out.dtype)
+
+
+def _given(args: Iterable[Any]) -> str:
+    arrays = [value for value in args if isinstance(value, np.ndarray)]
+    words = (f"{FROM_NUMPY[each.dtype].storage_name} {each.shape}" for each in arrays if each.dtype in FROM_NUMPY)
+    return f"it was given {', '.join(words)}; refuse what it does not take, as `loops(function, dtypes)` does"
+
+
+def _fail_kernel(op: str, kernel: Callable, what: str, advice: str, cause: Exception | None = None) -> None:
+    raise KernelError(f"{qualified(op)} has a kernel, {_name_of(kernel)}, that {what} ({advice})") from cause
+
+
+def switch_on() -> None:
+    """Have every call go through `checked`, and every kernel be watched."""
+    state.count_interceptor(1)
+    KernelTable.__getitem__ = watched  # type: ignore[method-assign]
+
+
+if ON:
+    switch_on()

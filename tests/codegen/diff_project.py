@@ -12,7 +12,7 @@ from codegen.diff.compare import compare
 from codegen.diff.report import Report
 from codegen.diff.snapshots import read_snapshot
 from codegen.diff.state import State, state_of
-from codegen.load import load
+from codegen.load import UNFINISHED, load
 from tests.codegen.project import write_project
 
 TODAY = date(2026, 7, 1)
@@ -173,7 +173,9 @@ def _snapshots(case, folder):
 
 def _projects(case, folder):
     file, before, after = case.source or ("", "", "")
-    old, new = _project(case.old_edits, file, before), load(write_case(folder, case.edits, file, after))
+    old, new = _project(case.old_edits, file, before), load(
+        write_case(folder, case.edits, file, after), but_for=UNFINISHED
+    )
     return state_of("v0.1.0", old), state_of("the working tree", new)
 
 
@@ -181,7 +183,7 @@ def _projects(case, folder):
 def _project(edits, file, code):
     """The project before a change; most cases share it."""
     with TemporaryDirectory() as folder:
-        return load(write_case(Path(folder), edits, file, code))
+        return load(write_case(Path(folder), edits, file, code), but_for=UNFINISHED)
 
 
 def write_case(root: Path, edits: tuple[tuple[str, str], ...] = (), file: str = "", code: str = "") -> Path:

@@ -16,6 +16,16 @@ CASES = (
         "did you mean 'mul.Tensor'? if the op is gone, remove this entry, too",
     ),
     Case(
+        "unknown op without its overload",
+        """
+        - name: mull(Tensor self, Tensor other) -> Tensor
+          self: grad
+          other: grad
+        """,
+        "derivatives.yaml:1:9: error[E050] no op 'mull' in ops.yaml",
+        "did you mean 'mul.Tensor'? if the op is gone, remove this entry, too",
+    ),
+    Case(
         "op without any like it",
         """
         - name: zebra(Tensor self) -> Tensor
@@ -297,6 +307,39 @@ CASES = (
         """,
         "derivatives.yaml:4:11: error[E068] auto_element_wise needs exactly one argument with a formula",
         "write the formula out with <argument>_t and <argument>_p, or not_implemented",
+    ),
+    Case(
+        "element-wise before the formula is written",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: not_implemented
+          other: non_differentiable
+          result: auto_element_wise
+        """,
+        "derivatives.yaml:4:11: error[E068] auto_element_wise needs exactly one argument with a formula",
+        "write the formula of 'self' (line 2) first, which is not_implemented: this one is derived from it",
+    ),
+    Case(
+        "element-wise with two inputs before the formulas are written",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self, other: not_implemented
+          result: auto_element_wise
+        """,
+        "derivatives.yaml:3:11: error[E068] auto_element_wise needs exactly one argument with a formula",
+        "write the formula out with <argument>_t and <argument>_p, or not_implemented",
+    ),
+    Case(
+        "linear before the formulas are written",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: not_implemented
+          other: not_implemented
+          result: auto_linear
+        """,
+        "derivatives.yaml:4:11: error[E068] auto_linear needs an argument with a formula",
+        "write the formula of 'self' (line 2) and 'other' (line 3) first, which is not_implemented: "
+        "this one is derived from it",
     ),
     Case(
         "linear without formula",

@@ -29,7 +29,8 @@ def test_factory(tmp_path):
                     requires_grad=requires_grad,
                 )
             if out is not None:
-                return zeros_out(size, *more_size, out=out)
+                check_out_options(out, dtype, layout, device, "zeros")
+                return zeros_out(size, *more_size, out=out).requires_grad_(requires_grad)
             if type(size) is int:
                 size = (size,) + more_size
             elif type(size) is not tuple:

@@ -459,7 +459,7 @@ def test_several_named_results(tmp_path):
             for tensor, tensor_array in zip(out, arrays):
                 set_array(tensor, tensor_array)
                 mark_written(tensor)
-            return return_types.max(out)
+            return return_types.max_out(out)
         ''')
     assert definition(files, "generated/return_types.py", "max") == expected('''
         class max(NamedResult):
@@ -540,7 +540,7 @@ def test_a_list_of_tensors(tmp_path):
             node = None
             if state.grad_everywhere or thread.grad_enabled:
                 tensors_edges = edges_of(tensors)
-                if builtins.any(tensors_edges):
+                if tensors_edges:
                     node = nodes.CatBackward0()
                     node.sequence_nr = next_sequence_nr()
                     node.next_edges = tensors_edges

@@ -242,8 +242,8 @@ def test_positions_that_clash(tmp_path):
             """
             if "axis" in kwargs:
                 kwargs["dim"] = kwargs.pop("axis")
-            for overload in (var_default, var_dim):
-                if fits_signature(overload.op, args, kwargs):
-                    return overload(*args, **kwargs)
+            overload = overload_for((var_default, var_dim), args, kwargs)
+            if overload is not None:
+                return overload(*args, **kwargs)
             return raise_no_overload(var, (var_default, var_dim), args, kwargs)
         ''')

@@ -215,7 +215,7 @@ CASES = (
           shape: 3
         """,
         "ops.yaml:4:10: error[E014] 'shape' must be one word",
-        "it is the rule that gives the result's shape; with promotion it makes the meta kernel",
+        "it is the rule that gives the result's shape, or none; with promotion it makes the meta kernel",
     ),
     Case(
         "samples is a list",

@@ -3,7 +3,7 @@
 import pytest
 
 from codegen.load import load
-from tests.codegen.project import clean, diagnostics, write_project
+from tests.codegen.project import diagnostics, write_project
 
 SHAPES = """
 from mindtorch.backends.meta.more import pooled
@@ -187,10 +187,12 @@ ALL = "write 'batch: one_by_one', which takes every op"
 
 
 def found_in(root, schema, lines, dispatch="dispatch: {CPU: f}"):
-    text = "\n".join(["- func: " + schema, "  family: pointwise", *(f"  {line}" for line in (*lines, dispatch))])
+    given = {line.partition(":")[0] for line in lines}
+    others = [f"{key}: none" for key in ("shape", "samples") if key not in given]
+    keys = (*lines, dispatch, *others)
     write_project(
         root,
-        clean(text if any(line.startswith("samples") for line in lines) else text + "\n  samples: none") + "\n",
+        "\n".join(["- func: " + schema, "  family: pointwise", *(f"  {line}" for line in keys)]) + "\n",
         "[]",
         mindtorch__backends__meta__rules=SHAPES,
         mindtorch__backends__meta__more=POOLED,

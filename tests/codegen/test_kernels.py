@@ -197,6 +197,44 @@ def test_forgotten_samples(tmp_path):
     assert model.ops["add"].samples is None
 
 
+SHAPE_RULES = "def broadcast(promotion: str): ...\ndef same(promotion: str | None): ...\n"
+
+
+def test_forgotten_shape(tmp_path):
+    """Without a rule there is no meta kernel: that is said, and not found out."""
+    ops = ADD.replace("  shape: broadcast\n", "")
+    write_project(tmp_path, ops, "[]", mindtorch__backends__meta__rules=SHAPE_RULES)
+    (found,) = diagnostics(tmp_path)
+    message = "add has no 'shape': tensors without data cannot be given to it"
+    assert str(found).splitlines()[0] == f"ops.yaml:6:3: error[E048] {message}"
+    assert found.hint == (
+        "add 'shape' and 'promotion' (docs/rules.md), or name a meta kernel: dispatch: {Meta: ...}; "
+        "'shape: none' says that only the kernel knows"
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "dispatch"),
+    [("  shape: none\n", "{CPU: add}"), ("", "{CPU: add, Meta: add}"), ("", "{NPU: add}")],
+)
+def test_no_shape_is_needed(tmp_path, shape, dispatch):
+    kernel = "def add(*arguments): ...\n"
+    files = {"mindtorch__backends__meta__rules": SHAPE_RULES, "mindtorch__backends__meta__pointwise": kernel}
+    ops = ADD.replace("  shape: broadcast\n", shape).replace("{CPU: add}", dispatch)
+    assert load_project(tmp_path, ops, "[]", **files).ops["add"].shape is None
+
+
+def test_what_returns_no_tensor_needs_no_shape(tmp_path):
+    ops = "- func: is_set(Tensor self) -> bool\n  family: pointwise\n  dispatch: {CPU: is_set}\n"
+    load_project(tmp_path, ops, "[]", mindtorch__backends__meta__rules=SHAPE_RULES)
+
+
+@pytest.mark.parametrize("key", ["shap", "shpe", "Shape"])
+def test_a_misspelt_shape_is_not_missing(tmp_path, key):
+    write_project(tmp_path, ADD.replace("  shape:", f"  {key}:"), "[]", mindtorch__backends__meta__rules=SHAPE_RULES)
+    assert [(each.code, each.hint) for each in diagnostics(tmp_path)] == [("E012", "did you mean 'shape'?")]
+
+
 def test_forgotten_promotion(tmp_path):
     ops = ADD.replace("  promotion: default\n", "")
     rules = "def broadcast(promotion: str): ...\ndef same(promotion: str | None): ...\n"

@@ -222,6 +222,7 @@ SIBLINGS = """
 
 - func: atan2.Third(Tensor self, Tensor third) -> Tensor
   family: pointwise
+  shape: none
   dispatch: {CPU: atan2_third}
   samples: binary
 """
@@ -417,6 +418,36 @@ REFUSALS = {
         "1:1: error[E112] no op 'atan' that a new one could go after",
         "did you mean 'atan2'?",
     ),
+    "relative without its overload": (
+        "f(Tensor self) -> Tensor",
+        {"after": "max"},
+        "1:1: error[E112] no op 'max' that a new one could go after",
+        "did you mean 'max.dim'?",
+    ),
+    "misspelt relative without its overload": (
+        "f(Tensor self) -> Tensor",
+        {"after": "selec"},
+        "1:1: error[E112] no op 'selec' that a new one could go after",
+        "did you mean 'select.int'?",
+    ),
+    "relative with a wrong overload": (
+        "f(Tensor self) -> Tensor",
+        {"after": "max.dims"},
+        "1:1: error[E112] no op 'max.dims' that a new one could go after",
+        "did you mean 'max.dim'?",
+    ),
+    "relative unlike any op": (
+        "f(Tensor self) -> Tensor",
+        {"after": "xyzzy"},
+        "1:1: error[E112] no op 'xyzzy' that a new one could go after",
+        "ops.yaml lists them",
+    ),
+    "capitalised name": (
+        "Gap(Tensor self) -> Tensor",
+        {},
+        "1:1: error[E028] 'Gap' cannot be the name of an op",
+        "write 'gap': it starts with a small letter, behind '_' at most, and is no word of Python itself",
+    ),
     "no such family": (
         "f(Tensor self) -> Tensor",
         {"family": "pointwize"},
@@ -432,10 +463,37 @@ REFUSALS = {
 }
 
 
+def test_an_input_that_is_called_like_the_output(project):
+    line, advice = refusal(project, "gap(Tensor self, Tensor out) -> Tensor")
+    assert line.endswith(": error[E028] 'out' is what an output of gap.out is called")
+    assert advice == "give the input another name, or remove the out= variant"
+
+
+@pytest.mark.parametrize(
+    ("schema", "variants", "function"),
+    [
+        ("__and__(Tensor self, Tensor other) -> Tensor", "function, method", "and_op"),
+        ("gap(Tensor input) -> Tensor", None, "gap"),
+        ("gap(Tensor[] self) -> Tensor", None, "gap"),
+    ],
+)
+def test_names_that_python_would_not_take(project, schema, variants, function):
+    """No kernel is called like a word of Python, and only a tensor that is called `self` makes a method."""
+    lines = entry(plan(project, schema))
+    assert [line for line in lines if "variants" in line] == [f"  variants: {variants}"] * (variants is not None)
+    assert any(f"CPU: {function}" in line for line in lines)
+
+
+def test_what_has_no_rule_says_so(project):
+    """The key that the author has to look at is there."""
+    assert "  shape: none" in entry(plan(project, "gap(Tensor[] tensors, int k) -> (Tensor[], int)"))
+
+
 @pytest.mark.parametrize("name", REFUSALS)
 def test_refusals(name, project):
     text, options, error, advice = REFUSALS[name]
-    assert refusal(project, text, **options) == (f"the command line:{error}", advice)
+    option = next((f"the option --{name}" for name in options), "the command line")
+    assert refusal(project, text, **options) == (f"{option}:{error}", advice)
 
 
 def test_names_that_pytorch_does_not_have(project):

@@ -6,6 +6,27 @@ from tests.codegen.project import Case, check_case, write_project
 
 CASES = (
     Case(
+        "two outputs of one name",
+        """
+        - func: f(Tensor self) -> (Tensor values, Tensor values)
+          family: pointwise
+          dispatch: {CPU: f}
+        """,
+        "ops.yaml:1:9: error[E023] f has two outputs that are called 'values'",
+        "rename one of the two",
+    ),
+    Case(
+        "an input that is called like the output",
+        """
+        - func: f(Tensor self, int out) -> Tensor
+          family: pointwise
+          autogen: out
+          dispatch: {CPU: f}
+        """,
+        "ops.yaml:1:28: error[E028] 'out' is what an output of f.out is called",
+        "give the input another name, or remove the out= variant",
+    ),
+    Case(
         "op twice",
         """
         - func: abs(Tensor self) -> Tensor

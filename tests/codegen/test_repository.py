@@ -12,6 +12,7 @@ from codegen.json_schema import json_schemas
 from codegen.keys import DERIVATIVE_KEYS, FAMILIES, OP_KEYS
 from codegen.load import load
 from codegen.project import Project
+from tests.codegen.project import diagnostics, write_project
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,6 +41,12 @@ def test_loading_is_fast():
 def test_error_page_is_current():
     assert (ROOT / "docs/errors.md").read_text() == errors_page()
     assert {code[:3] for code in CODES} == SECTIONS.keys()
+
+
+def test_the_error_that_the_page_shows_is_one(tmp_path):
+    (shown,) = re.findall(r"^```\n(ops.yaml.*?)\n```", errors_page(), re.MULTILINE | re.DOTALL)
+    ops = "#\n" * 10 + "- func: abs(Tensor self) -> Tensor\n  familly: pointwise\n  dispatch: {CPU: abs}\n"
+    assert str(diagnostics(write_project(tmp_path, ops, "[]"))[0]) == shown
 
 
 def test_every_code_is_tested():

@@ -5,6 +5,7 @@ import pytest
 from tests.codegen.project import Case, check_case, write_project
 
 FORM = "a schema is written name.overload(Type name, Type name=default, *, Type name) -> Type"
+NAME = "it starts with a small letter, behind '_' at most, and is no word of Python itself"
 ENTRY = """
 - func: {schema}
   family: pointwise
@@ -15,6 +16,36 @@ CASES = (
         "no arguments",
         "abs",
         "ops.yaml:1:12: error[E020] expected '(' before the arguments, found the end",
+        FORM,
+    ),
+    Case(
+        "capital letter",
+        "Gap(Tensor self) -> Tensor",
+        "ops.yaml:1:9: error[E028] 'Gap' cannot be the name of an op",
+        f"write 'gap': {NAME}",
+    ),
+    Case(
+        "word of Python",
+        "class(Tensor self) -> Tensor",
+        "ops.yaml:1:9: error[E028] 'class' cannot be the name of an op",
+        NAME,
+    ),
+    Case(
+        "word of Python in place",
+        "lambda_(Tensor(a!) self) -> Tensor(a!)",
+        "ops.yaml:1:9: error[E028] 'lambda_' cannot be the name of an op",
+        NAME,
+    ),
+    Case(
+        "no letter",
+        "__(Tensor self) -> Tensor",
+        "ops.yaml:1:9: error[E028] '__' cannot be the name of an op",
+        NAME,
+    ),
+    Case(
+        "letter of another alphabet",
+        "\u0434\u0430(Tensor self) -> Tensor",
+        "ops.yaml:1:9: error[E020] unexpected character '\u0434' in the schema",
         FORM,
     ),
     Case(

@@ -130,9 +130,9 @@ def outcome(line, tree):
 
 
 def check_output(expected, output):
-    """Every line is there, but for line numbers and what '...' stands for."""
+    """Every line is there, but for what '...' stands for: line numbers, and what is not of interest."""
     for line in expected.splitlines():
-        words = [re.sub(r":\d+", r":\\d+", re.escape(part)) for part in line.split("...")]
+        words = map(re.escape, line.split("..."))
         assert re.search(rf"^{'.*'.join(words)}$", output, re.MULTILINE), f"{line!r} is not printed:\n{output}"
 
 

@@ -11,12 +11,13 @@ import mindtorch as torch
 from mindtorch import state
 from mindtorch.backends.cpu import pointwise
 from mindtorch.dispatch import debug
-from mindtorch.dispatch.registry import kernel_table, register_kernel
+from mindtorch.dispatch.registry import KernelTable, kernel_table, register_kernel
 
 
 @pytest.fixture
 def checking(monkeypatch):
     monkeypatch.setattr(debug, "ON", True)
+    monkeypatch.setattr(KernelTable, "__getitem__", debug.watched)
     state.count_interceptor(1)
     yield
     state.count_interceptor(-1)
@@ -100,6 +101,99 @@ def test_a_kernel_that_does_not_follow_its_rules(checking, plant, op, kernel, ca
     name = f"tests.unit.test_debug.{kernel.__name__}"
     text = f"aten::{op} has a kernel, {name}, that returned {found} where ops.yaml gives {wanted} (schema: aten::{op}("
     assert str(caught.value).startswith(text)
+
+
+def forgets_out(input, out=None):
+    return np.exp(input)
+
+
+def wider_than_out(input, out=None):
+    return np.exp(input, dtype=np.float64)
+
+
+def forgets_one_of_two(input, dim, keepdim, out=None):
+    values = np.max(input, axis=dim, out=None if out is None else out[0])
+    return values, np.argmax(input, axis=dim)
+
+
+def adds_to_a_scalar(input, dim, keepdim, dtype, out=None):
+    return np.sum(input)
+
+
+def scalar_among_two(input, dim, keepdim, out=None):
+    return np.asarray(input.max()), input.argmax()
+
+
+IGNORED = "ignored its `out`: it returned an array {} (end it in `return deliver(result, out)`; out is {})"
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel", "call", "message"),
+    [
+        ("exp", forgets_out, "x.exp_()", IGNORED.format("(3,) float32", "(3,) float32")),
+        ("exp", forgets_out, "torch.exp(x, out=torch.empty(3))", IGNORED.format("(3,) float32", "(3,) float32")),
+        ("exp", wider_than_out, "torch.exp(x, out=torch.empty(0))", IGNORED.format("(3,) float64", "(0,) float32")),
+        (
+            "max.dim",
+            forgets_one_of_two,
+            "torch.max(x, 0, out=(torch.empty(()), torch.empty((), dtype=torch.int64)))",
+            "returned a number of NumPy's",
+        ),
+        (
+            "max.dim",
+            forgets_one_of_two,
+            "torch.max(y, 0, out=(torch.empty(3), torch.empty(3, dtype=torch.int64)))",
+            IGNORED.format("(3,) int64", "(3,) int64"),
+        ),
+        ("sum.dim_IntList", adds_to_a_scalar, "x.sum(0)", "returned a number of NumPy's, "),
+        ("max.dim", scalar_among_two, "x.max(0)", "(make it an array: np.asarray(...))"),
+    ],
+)
+def test_a_kernel_that_returns_something_else(checking, plant, op, kernel, call, message):
+    plant(op, kernel)
+    with pytest.raises(debug.KernelError) as caught:
+        eval(call, {"x": torch.ones(3), "y": torch.ones(2, 3), "torch": torch})
+    start = f"aten::{op} has a kernel, tests.unit.test_debug.{kernel.__name__}, that "
+    assert str(caught.value).startswith(start)
+    assert message in str(caught.value)
+
+
+def subtracts(input, other, out=None):
+    return np.subtract(input, other)
+
+
+def reshapes(input, out=None):
+    return input.reshape(7)
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel", "call", "error", "given"),
+    [
+        ("mul.Tensor", subtracts, "m * m", TypeError, "it was given Bool (3,), Bool (3,)"),
+        ("exp", reshapes, "x.exp()", ValueError, "it was given Float (3,)"),
+    ],
+)
+def test_an_error_of_numpy_names_op_and_dtypes(checking, plant, op, kernel, call, error, given):
+    plant(op, kernel)
+    with pytest.raises(debug.KernelError, match=error.__name__) as caught:
+        eval(call, {"x": torch.ones(3), "m": torch.ones(3) > 0})
+    assert f"aten::{op} has a kernel, tests.unit.test_debug.{kernel.__name__}, that raised" in str(caught.value)
+    assert given in str(caught.value)
+    assert isinstance(caught.value.__cause__, error)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("m - m", "Subtraction, the `-` operator, with two bool tensors is not supported"),
+        ("m.log_softmax(0)", "not implemented for 'Bool'"),
+        ("x.sum(3)", "Dimension out of range"),
+        ("x + torch.ones(2)", "The size of tensor a"),
+    ],
+)
+def test_errors_that_are_meant_stay(checking, call, error):
+    with pytest.raises((RuntimeError, IndexError), match=error):
+        eval(call, {"x": torch.ones(3), "m": torch.ones(3) > 0, "torch": torch})
 
 
 def test_the_kernel_is_named_as_the_entry_names_it(checking, plant, monkeypatch):

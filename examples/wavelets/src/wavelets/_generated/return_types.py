@@ -13,3 +13,12 @@ class haar(NamedResult):
 
     approximation: Tensor
     detail: Tensor
+
+
+class haar_out(NamedResult):
+    """haar.out(Tensor self, int dim=-1, *, Tensor(a!) approximation, Tensor(b!) detail) -> (Tensor(a!) approximation, Tensor(b!) detail)"""
+
+    __slots__ = ()
+
+    approximation: Tensor
+    detail: Tensor

@@ -66,7 +66,7 @@ def haar_out(input, dim=-1, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.haar(out)
+    return return_types.haar_out(out)
 
 
 _inverse_haar_kernels = kernel_table("wavelets::inverse_haar")
