@@ -6,8 +6,26 @@ from mindtorch.named_result import NamedResult
 from mindtorch.tensor import Tensor
 
 
+class log_sigmoid_forward(NamedResult):
+    """log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)"""
+
+    __slots__ = ()
+
+    output: Tensor
+    buffer: Tensor
+
+
 class frexp(NamedResult):
     """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+
+    __slots__ = ()
+
+    mantissa: Tensor
+    exponent: Tensor
+
+
+class frexp_out(NamedResult):
+    """frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa, Tensor(b!) exponent)"""
 
     __slots__ = ()
 
@@ -24,8 +42,26 @@ class max(NamedResult):
     indices: Tensor
 
 
+class max_out(NamedResult):
+    """max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
 class min(NamedResult):
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class min_out(NamedResult):
+    """min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
 
     __slots__ = ()
 
@@ -42,8 +78,26 @@ class aminmax(NamedResult):
     max: Tensor
 
 
+class aminmax_out(NamedResult):
+    """aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)"""
+
+    __slots__ = ()
+
+    min: Tensor
+    max: Tensor
+
+
 class median(NamedResult):
     """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class median_out(NamedResult):
+    """median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
 
     __slots__ = ()
 
@@ -60,8 +114,26 @@ class nanmedian(NamedResult):
     indices: Tensor
 
 
+class nanmedian_out(NamedResult):
+    """nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
 class mode(NamedResult):
     """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class mode_out(NamedResult):
+    """mode.values(Tensor self, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
 
     __slots__ = ()
 
@@ -78,8 +150,26 @@ class kthvalue(NamedResult):
     indices: Tensor
 
 
+class kthvalue_out(NamedResult):
+    """kthvalue.values(Tensor self, SymInt k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
 class histogram(NamedResult):
     """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+
+    __slots__ = ()
+
+    hist: Tensor
+    bin_edges: Tensor
+
+
+class histogram_out(NamedResult):
+    """histogram.bins_tensor_out(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
 
     __slots__ = ()
 
@@ -96,8 +186,26 @@ class cummax(NamedResult):
     indices: Tensor
 
 
+class cummax_out(NamedResult):
+    """cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
 class cummin(NamedResult):
     """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class cummin_out(NamedResult):
+    """cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
 
     __slots__ = ()
 
@@ -114,8 +222,26 @@ class sort(NamedResult):
     indices: Tensor
 
 
+class sort_out(NamedResult):
+    """sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
 class topk(NamedResult):
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
+
+    __slots__ = ()
+
+    values: Tensor
+    indices: Tensor
+
+
+class topk_out(NamedResult):
+    """topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
 
     __slots__ = ()
 
@@ -132,8 +258,27 @@ class linalg_inv_ex(NamedResult):
     info: Tensor
 
 
+class linalg_inv_ex_out(NamedResult):
+    """linalg_inv_ex.inverse(Tensor A, *, bool check_errors=False, Tensor(a!) inverse, Tensor(b!) info) -> (Tensor(a!) inverse, Tensor(b!) info)"""
+
+    __slots__ = ()
+
+    inverse: Tensor
+    info: Tensor
+
+
 class _linalg_det(NamedResult):
     """_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
+
+    __slots__ = ()
+
+    result: Tensor
+    LU: Tensor
+    pivots: Tensor
+
+
+class _linalg_det_out(NamedResult):
+    """_linalg_det.result(Tensor A, *, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots)"""
 
     __slots__ = ()
 
@@ -153,6 +298,17 @@ class _linalg_slogdet(NamedResult):
     pivots: Tensor
 
 
+class _linalg_slogdet_out(NamedResult):
+    """_linalg_slogdet.sign(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots) -> (Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots)"""
+
+    __slots__ = ()
+
+    sign: Tensor
+    logabsdet: Tensor
+    LU: Tensor
+    pivots: Tensor
+
+
 class linalg_slogdet(NamedResult):
     """linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)"""
 
@@ -162,8 +318,26 @@ class linalg_slogdet(NamedResult):
     logabsdet: Tensor
 
 
+class linalg_slogdet_out(NamedResult):
+    """linalg_slogdet.out(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!) logabsdet)"""
+
+    __slots__ = ()
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
 class slogdet(NamedResult):
     """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"""
+
+    __slots__ = ()
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class slogdet_out(NamedResult):
+    """slogdet.out(Tensor self, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!) logabsdet)"""
 
     __slots__ = ()
 
@@ -182,6 +356,17 @@ class _linalg_solve_ex(NamedResult):
     info: Tensor
 
 
+class _linalg_solve_ex_out(NamedResult):
+    """_linalg_solve_ex.result(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info)"""
+
+    __slots__ = ()
+
+    result: Tensor
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
 class linalg_solve_ex(NamedResult):
     """linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)"""
 
@@ -191,8 +376,27 @@ class linalg_solve_ex(NamedResult):
     info: Tensor
 
 
+class linalg_solve_ex_out(NamedResult):
+    """linalg_solve_ex.out(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) info) -> (Tensor(a!) result, Tensor(b!) info)"""
+
+    __slots__ = ()
+
+    result: Tensor
+    info: Tensor
+
+
 class linalg_lu_factor_ex(NamedResult):
     """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
+
+    __slots__ = ()
+
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
+class linalg_lu_factor_ex_out(NamedResult):
+    """linalg_lu_factor_ex.out(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info)"""
 
     __slots__ = ()
 
@@ -220,8 +424,27 @@ class linalg_lu_factor(NamedResult):
     pivots: Tensor
 
 
+class linalg_lu_factor_out(NamedResult):
+    """linalg_lu_factor.out(Tensor A, *, bool pivot=True, Tensor(a!) LU, Tensor(b!) pivots) -> (Tensor(a!) LU, Tensor(b!) pivots)"""
+
+    __slots__ = ()
+
+    LU: Tensor
+    pivots: Tensor
+
+
 class lu_unpack(NamedResult):
     """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
+
+    __slots__ = ()
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+class lu_unpack_out(NamedResult):
+    """lu_unpack.out(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
 
     __slots__ = ()
 
@@ -240,8 +463,27 @@ class linalg_lu(NamedResult):
     U: Tensor
 
 
+class linalg_lu_out(NamedResult):
+    """linalg_lu.out(Tensor A, *, bool pivot=True, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
+
+    __slots__ = ()
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
 class triangular_solve(NamedResult):
     """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
+
+    __slots__ = ()
+
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+
+class triangular_solve_out(NamedResult):
+    """triangular_solve.X(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensor(a!) X, Tensor(b!) M) -> (Tensor(a!) solution, Tensor(b!) cloned_coefficient)"""
 
     __slots__ = ()
 
@@ -258,8 +500,26 @@ class linalg_cholesky_ex(NamedResult):
     info: Tensor
 
 
+class linalg_cholesky_ex_out(NamedResult):
+    """linalg_cholesky_ex.L(Tensor self, *, bool upper=False, bool check_errors=False, Tensor(a!) L, Tensor(b!) info) -> (Tensor(a!) L, Tensor(b!) info)"""
+
+    __slots__ = ()
+
+    L: Tensor
+    info: Tensor
+
+
 class linalg_qr(NamedResult):
     """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
+
+    __slots__ = ()
+
+    Q: Tensor
+    R: Tensor
+
+
+class linalg_qr_out(NamedResult):
+    """linalg_qr.out(Tensor A, str mode='reduced', *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
 
     __slots__ = ()
 
@@ -276,8 +536,26 @@ class qr(NamedResult):
     R: Tensor
 
 
+class qr_out(NamedResult):
+    """qr.Q(Tensor self, bool some=True, *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
+
+    __slots__ = ()
+
+    Q: Tensor
+    R: Tensor
+
+
 class geqrf(NamedResult):
     """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
+
+    __slots__ = ()
+
+    a: Tensor
+    tau: Tensor
+
+
+class geqrf_out(NamedResult):
+    """geqrf.a(Tensor self, *, Tensor(a!) a, Tensor(b!) tau) -> (Tensor(a!) a, Tensor(b!) tau)"""
 
     __slots__ = ()
 
@@ -295,6 +573,16 @@ class linalg_ldl_factor_ex(NamedResult):
     info: Tensor
 
 
+class linalg_ldl_factor_ex_out(NamedResult):
+    """linalg_ldl_factor_ex.out(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info)"""
+
+    __slots__ = ()
+
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
 class linalg_ldl_factor(NamedResult):
     """linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)"""
 
@@ -304,8 +592,27 @@ class linalg_ldl_factor(NamedResult):
     pivots: Tensor
 
 
+class linalg_ldl_factor_out(NamedResult):
+    """linalg_ldl_factor.out(Tensor self, *, bool hermitian=False, Tensor(a!) LD, Tensor(b!) pivots) -> (Tensor(a!) LD, Tensor(b!) pivots)"""
+
+    __slots__ = ()
+
+    LD: Tensor
+    pivots: Tensor
+
+
 class _linalg_svd(NamedResult):
     """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+
+    __slots__ = ()
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class _linalg_svd_out(NamedResult):
+    """_linalg_svd.U(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
 
     __slots__ = ()
 
@@ -324,8 +631,28 @@ class linalg_svd(NamedResult):
     Vh: Tensor
 
 
+class linalg_svd_out(NamedResult):
+    """linalg_svd.U(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
+
+    __slots__ = ()
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
 class svd(NamedResult):
     """svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"""
+
+    __slots__ = ()
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+class svd_out(NamedResult):
+    """svd.U(Tensor self, bool some=True, bool compute_uv=True, *, Tensor(a!) U, Tensor(b!) S, Tensor(c!) V) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) V)"""
 
     __slots__ = ()
 
@@ -343,8 +670,26 @@ class _linalg_eigh(NamedResult):
     eigenvectors: Tensor
 
 
+class _linalg_eigh_out(NamedResult):
+    """_linalg_eigh.eigenvalues(Tensor A, str UPLO="L", bool compute_v=True, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
+
+    __slots__ = ()
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
 class linalg_eigh(NamedResult):
     """linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    __slots__ = ()
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class linalg_eigh_out(NamedResult):
+    """linalg_eigh.eigvals(Tensor self, str UPLO="L", *, Tensor(a!) eigvals, Tensor(b!) eigvecs) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
 
     __slots__ = ()
 
@@ -361,8 +706,28 @@ class linalg_eig(NamedResult):
     eigenvectors: Tensor
 
 
+class linalg_eig_out(NamedResult):
+    """linalg_eig.out(Tensor self, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
+
+    __slots__ = ()
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
 class linalg_lstsq(NamedResult):
     """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"""
+
+    __slots__ = ()
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
+class linalg_lstsq_out(NamedResult):
+    """linalg_lstsq.out(Tensor self, Tensor b, float? rcond=None, *, str? driver=None, Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values) -> (Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values)"""
 
     __slots__ = ()
 

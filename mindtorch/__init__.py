@@ -53,12 +53,19 @@ from mindtorch.dtype import bfloat16 as bfloat16
 from mindtorch.dtype import bool as bool
 from mindtorch.dtype import cdouble as cdouble
 from mindtorch.dtype import cfloat as cfloat
+from mindtorch.dtype import chalf as chalf
+from mindtorch.dtype import complex32 as complex32
 from mindtorch.dtype import complex64 as complex64
 from mindtorch.dtype import complex128 as complex128
 from mindtorch.dtype import double as double
 from mindtorch.dtype import dtype as dtype
 from mindtorch.dtype import finfo as finfo
 from mindtorch.dtype import float as float
+from mindtorch.dtype import float8_e4m3fn as float8_e4m3fn
+from mindtorch.dtype import float8_e4m3fnuz as float8_e4m3fnuz
+from mindtorch.dtype import float8_e5m2 as float8_e5m2
+from mindtorch.dtype import float8_e5m2fnuz as float8_e5m2fnuz
+from mindtorch.dtype import float8_e8m0fnu as float8_e8m0fnu
 from mindtorch.dtype import float16 as float16
 from mindtorch.dtype import float32 as float32
 from mindtorch.dtype import float64 as float64
@@ -77,6 +84,8 @@ from mindtorch.dtype import uint8 as uint8
 from mindtorch.dtype import uint16 as uint16
 from mindtorch.dtype import uint32 as uint32
 from mindtorch.dtype import uint64 as uint64
+from mindtorch.eigenpairs import lobpcg as lobpcg
+from mindtorch.errors import OutOfMemoryError as OutOfMemoryError
 from mindtorch.generator import Generator as Generator
 from mindtorch.generator import default_generator as default_generator
 from mindtorch.generator import get_rng_state as get_rng_state
@@ -114,6 +123,7 @@ from mindtorch.lowrank import svd_lowrank as svd_lowrank
 from mindtorch.memory_format import channels_last as channels_last
 from mindtorch.memory_format import channels_last_3d as channels_last_3d
 from mindtorch.memory_format import contiguous_format as contiguous_format
+from mindtorch.memory_format import contiguous_format as legacy_contiguous_format  # noqa: F401
 from mindtorch.memory_format import memory_format as memory_format
 from mindtorch.memory_format import preserve_format as preserve_format
 from mindtorch.methods.legacy import BFloat16Tensor as BFloat16Tensor
@@ -189,23 +199,26 @@ from mindtorch.warning import set_warn_always as set_warn_always
 __version__ = "0.1.0"
 
 newaxis = None
+_segment_reduce = segment_reduce  # noqa: F405
+torch = import_module(__name__)  # programs say `torch.torch` without noticing
 
 # Areas that load when they are first asked for.
 _LAZY_MODULES = frozenset(
     (
-        "_C", "__config__", "_dynamo", "_inductor", "accelerator", "amp", "compiler", "cpu", "cuda", "distributed",
-        "distributions", "fft", "func", "futures", "hub", "jit", "library", "linalg", "mps", "multiprocessing", "nn",
-        "npu", "optim", "overrides", "profiler", "program", "quasirandom", "random", "serialization", "signal",
-        "sparse", "special", "testing", "types", "utils", "version", "xpu",
+        "_C", "__config__", "_dynamo", "_inductor", "_tensor", "_tensor_str", "_utils", "accelerator", "amp", "ao",
+        "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func", "futures", "fx", "hub", "jit",
+        "library", "linalg", "masked", "mps", "multiprocessing", "nn", "npu", "onnx", "optim", "overrides", "profiler",
+        "program", "quasirandom", "random", "serialization", "signal", "sparse", "special", "testing", "types",
+        "utils", "version", "xpu",
     )
 )  # fmt: skip
 
 # Functions of `nn.functional` that are also at the top; they come with it when they are first asked for.
 _FROM_FUNCTIONAL = frozenset(
     (
-        "adaptive_avg_pool1d", "avg_pool1d", "celu", "celu_", "cosine_embedding_loss", "cosine_similarity",
+        "adaptive_avg_pool1d", "avg_pool1d", "cosine_embedding_loss", "cosine_similarity",
         "group_norm", "margin_ranking_loss", "max_pool1d", "pairwise_distance", "rms_norm",
-        "selu", "selu_", "threshold", "triplet_margin_loss",
+        "threshold", "triplet_margin_loss",
     )
 )  # fmt: skip
 
@@ -220,12 +233,21 @@ _AUTOCAST = (
 _COMPRESSED = (
     "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
 )  # fmt: skip
-_SYMBOLIC = ("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum")
+_CHECKS = (
+    "_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
+    "_check_tensor_all", "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
+)  # fmt: skip
+_SYMBOLIC = (
+    "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt",
+    "sym_sum",
+)  # fmt: skip
 _FROM_AREAS = {
     "GradScaler": "amp", "autocast": "amp", "compile": "compiler", "dsmm": "sparse", "get_device_module": "accelerator",
     "spmm": "sparse", "vmap": "func",
     "cond": "control_flow", "histogramdd": "histograms", "fork": "jit", "wait": "jit", "while_loop": "control_flow",
-    **dict.fromkeys(_COMPRESSED, "sparse"), **dict.fromkeys(_SYMBOLIC, "symbolic"),
+    "Event": "streams", "Future": "futures", "PyTorchFileReader": "archive", "ScriptModule": "jit", "Stream": "streams",
+    "_shape_as_tensor": "inspection",
+    **dict.fromkeys(_CHECKS, "checks"), **dict.fromkeys(_COMPRESSED, "sparse"), **dict.fromkeys(_SYMBOLIC, "symbolic"),
     **dict.fromkeys(_AUTOCAST, "amp.settings"),
 }  # fmt: skip
 

@@ -67,7 +67,13 @@ def atleast_1d(*tensors: Any) -> Any:
 
 def atleast_2d(*tensors: Any) -> Any:
     """The tensor, or each of the tensors, with two dimensions or more."""
-    return _each(tensors, lambda tensor: tensor.reshape(1, -1) if tensor.ndim < 2 else tensor)
+    return _each(tensors, _at_least_2d)
+
+
+def _at_least_2d(tensor: Any) -> Any:
+    if tensor.ndim < 2:
+        return tensor.reshape(1, 1) if tensor.ndim == 0 else tensor.unsqueeze(0)
+    return tensor
 
 
 def atleast_3d(*tensors: Any) -> Any:
@@ -77,7 +83,7 @@ def atleast_3d(*tensors: Any) -> Any:
 
 def _at_least_3d(tensor: Any) -> Any:
     if tensor.ndim < 2:
-        return tensor.reshape(1, -1, 1)
+        return tensor.reshape(1, 1, 1) if tensor.ndim == 0 else tensor.unsqueeze(0).unsqueeze(-1)
     return tensor.unsqueeze(-1) if tensor.ndim == 2 else tensor
 
 

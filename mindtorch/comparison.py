@@ -27,6 +27,9 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Where `|input - other| <= atol + rtol * |other|`."""
+    checked_tensor(input, "isclose")
+    if not isinstance(other, Tensor):
+        raise errors.argument_type("isclose", "other", 2, "Tensor", other)
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.storage_name} did not match {other.dtype.storage_name}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):

@@ -173,7 +173,7 @@ def _converted(tensor: Tensor, dtype: dtype | None, target: device) -> Tensor:
 
 def _element_type(function: str, value: Any) -> dtype | None:
     """The dtype that a `dtype=` argument means."""
-    if value is None or type(value) is dtype:
+    if value is None or isinstance(value, dtype):
         return value
     if isinstance(value, type) and value in PYTHON_TYPES:
         return PYTHON_TYPES[value]

@@ -44,6 +44,24 @@ class dtype:
         return _COMPLEX_OF[self]
 
 
+class NameOnly(dtype):
+    """A dtype that programs list, or compare those of their tensors with; no tensor has it here."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, storage_name: str, itemsize: Any, is_complex: Any = False) -> None:
+        self._name = name
+        self.storage_name = storage_name
+        self.itemsize = itemsize
+        self.is_complex = is_complex
+        self.is_floating_point = not is_complex
+        self.is_signed = name != "float8_e8m0fnu"
+
+    @property
+    def numpy(self) -> Any:
+        raise TypeError(f"mindtorch has no tensors of dtype {self}")
+
+
 # From here on `bool`, `int` and `float` are dtypes in this module, as they are in torch's namespace.
 bool = dtype("bool", "Bool", np.bool_)
 uint8 = dtype("uint8", "Byte", np.uint8)
@@ -60,13 +78,19 @@ float32 = float = dtype("float32", "Float", np.float32)
 float64 = double = dtype("float64", "Double", np.float64)
 complex64 = cfloat = dtype("complex64", "ComplexFloat", np.complex64)
 complex128 = cdouble = dtype("complex128", "ComplexDouble", np.complex128)
+complex32 = chalf = NameOnly("complex32", "ComplexHalf", 2 * float16.itemsize, is_complex=True)
+float8_e4m3fn = NameOnly("float8_e4m3fn", "Float8_e4m3fn", 1)
+float8_e4m3fnuz = NameOnly("float8_e4m3fnuz", "Float8_e4m3fnuz", 1)
+float8_e5m2 = NameOnly("float8_e5m2", "Float8_e5m2", 1)
+float8_e5m2fnuz = NameOnly("float8_e5m2fnuz", "Float8_e5m2fnuz", 1)
+float8_e8m0fnu = NameOnly("float8_e8m0fnu", "Float8_e8m0fnu", 1)
 
 ALL_DTYPES = (
     bool, uint8, uint16, uint32, uint64, int8, int16, int32, int64,
     float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
 
-_REAL_OF = {complex64: float32, complex128: float64}
+_REAL_OF = {complex32: float16, complex64: float32, complex128: float64}
 _COMPLEX_OF = {float16: complex64, bfloat16: complex64, float32: complex64, float64: complex128}
 
 FROM_NUMPY = {each.numpy: each for each in ALL_DTYPES}
@@ -113,6 +137,8 @@ def set_default_dtype(d: dtype) -> None:
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
+    if isinstance(d, NameOnly):
+        raise TypeError(f"couldn't find storage object {d.storage_name}Storage")
     state.default_dtype = d
 
 
@@ -137,7 +163,7 @@ class finfo:
 
 @cache
 def _limits_of(type: dtype) -> dict[str, Any]:
-    limits = ml_dtypes.finfo(type.numpy)
+    limits = ml_dtypes.finfo(type._name if isinstance(type, NameOnly) else type.numpy)
     numbers = ("eps", "max", "min", "tiny", "smallest_normal")
     found = {name: np.float64(getattr(limits, name)).item() for name in numbers}
     return {"bits": limits.bits, "dtype": type._name, "resolution": 10.0**-limits.precision, **found}

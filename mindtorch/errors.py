@@ -25,6 +25,10 @@ class _LinAlgError(RuntimeError):
 LinAlgError = _LinAlgError  # the public name; messages show the other one, as in torch
 
 
+class OutOfMemoryError(RuntimeError):
+    """A device has no memory left. The CPU raises something else; programs catch this to try smaller batches."""
+
+
 # -------------------- arguments --------------------
 
 

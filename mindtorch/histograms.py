@@ -23,6 +23,7 @@ class histogramdd_result(NamedResult):
     bin_edges: tuple[Tensor, ...]
 
 
+histogramdd_result.__name__ = "histogramdd"
 histogramdd_result._shown_name = "torch.return_types.histogramdd"
 
 

@@ -123,8 +123,8 @@ _PLAIN = frozenset((int, slice))
 
 def _apply(view: Tensor, dim: int, part: Any, place: int) -> tuple[Tensor, Tensor | None]:
     """A part that is a tensor, a list, a bool or a NumPy number: either a view or an index tensor."""
-    if isinstance(part, (bool, np.bool_)):
-        return view.unsqueeze(dim), _flag_index(bool(part))
+    if isinstance(part, bool):
+        return view.unsqueeze(dim), _flag_index(part)
     if isinstance(part, np.integer):
         return _select(view, dim, int(part), place), None
     found = _index_tensor(part)
@@ -145,7 +145,7 @@ def _index_tensor(part: Any) -> Tensor:
     if isinstance(part, Tensor):
         return part
     if isinstance(part, np.ndarray):
-        return wrap(part)
+        return wrap(part.astype(np.int64) if part.dtype.kind == "f" else part)  # taken as a sequence of numbers
     if not isinstance(part, Sequence):
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
@@ -254,6 +254,8 @@ def _write_view(view: Tensor, value: Any) -> None:
     if not isinstance(value, Tensor) or (value.ndim == 0 and shape):
         if thread.grad_enabled and edge_of(view) is not None:
             check_inplace(view)
+            if not isinstance(value, Tensor):  # in torch always a tensor: here where the graph shows it
+                value = _as_tensor_like(view, value)
         check_distinct(view._array)
         view.fill_(value)
         return

@@ -3,7 +3,9 @@
 from typing import Any
 
 from mindtorch import errors
+from mindtorch.creation import tensor
 from mindtorch.dispatch.arguments import checked_tensor
+from mindtorch.dtype import int64
 from mindtorch.storage import UntypedStorage
 from mindtorch.tensor import Tensor
 from mindtorch.typed_storage import TypedStorage
@@ -40,6 +42,11 @@ def get_device(input: Tensor) -> int:
 def numel(input: Tensor) -> int:
     """How many elements the tensor has."""
     return checked_tensor(input, "numel").numel()
+
+
+def _shape_as_tensor(self: Tensor) -> Tensor:
+    """The sizes as a tensor."""
+    return tensor(list(self.shape), dtype=int64)
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:

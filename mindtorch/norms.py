@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch.autograd.outputs import write_out
+from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import Tensor, extend_tensor
+
+_MATRIX_NORM = "linalg.matrix_norm expected out tensor dtype {result} but got: {out}"
 
 
 def norm(
@@ -19,7 +22,10 @@ def norm(
 ) -> Tensor:
     """The norm of a vector, or, with `p="nuc"`, of a matrix."""
     result = _norm(input, p, [dim] if isinstance(dim, int) else dim, keepdim, dtype)
-    return result if out is None else write_out(out, result)
+    if out is None:
+        return result
+    out_forms.check_dtype(result, out, _MATRIX_NORM if p == "nuc" else None)
+    return write_out(out, result)
 
 
 def _norm(input: Any, p: float | str | None, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None) -> Tensor:

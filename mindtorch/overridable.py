@@ -136,6 +136,19 @@ class OverridableFunction:
     def __repr__(self) -> str:
         return repr(self.function)
 
+    def __reduce__(self) -> tuple:
+        """By its name: whoever loads it may have nobody who takes calls over."""
+        return _named, (self.__module__, self.__name__)
+
+
+def _named(module: str, name: str) -> Any:
+    """What has this name of torch's at present. `torch.linalg.linalg_svd` is in the module as `svd`."""
+    place: Any = import_module("mindtorch")
+    for part in module.split(".")[1:]:
+        place = getattr(place, part)
+    short = name.removeprefix(f"{module.rpartition('.')[2]}_")
+    return getattr(place, name if hasattr(place, name) else short)
+
 
 @cache
 def _signature(function: Callable) -> Signature:

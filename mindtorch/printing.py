@@ -213,7 +213,7 @@ def _plain_str(tensor: Tensor, contents: str | None = None) -> str:
     if tensor.device.type != "cpu":
         facts.insert(0, f"device='{tensor.device}'")
     facts += _history(tensor)
-    text = _with_facts(prefix + (text if contents is None else contents), facts, len(prefix), tensor.is_sparse)
+    text = with_facts(prefix + (text if contents is None else contents), facts, len(prefix), tensor.is_sparse)
     return f"Parameter({text})" if getattr(tensor, "_is_param", False) else text
 
 
@@ -236,7 +236,7 @@ def _str_in_transforms(array: Any, depths: Sequence[int], edge: Any) -> str:
 
 
 def _describe_dense(tensor: Tensor, indent: int) -> tuple[str, list[str]]:
-    array = _host_array(tensor)
+    array = host_array(tensor)
     if array.size == 0:
         size = [] if array.ndim == 1 else [f"size={array.shape}"]
         return "[]", size + _dtype_fact(tensor.dtype, (get_default_dtype(),))
@@ -266,7 +266,7 @@ def _part_str(part: np.ndarray, indent: int) -> str:
     return array_str(part, indent) + (f", size={part.shape}" if part.size == 0 else "")
 
 
-def _host_array(tensor: Tensor) -> np.ndarray:
+def host_array(tensor: Tensor) -> np.ndarray:
     """The elements as a NumPy array, copied from the device if need be."""
     array = tensor._array
     return array if isinstance(array, np.ndarray) else tensor.detach().cpu()._array
@@ -298,7 +298,7 @@ def _grad_fn_name(tensor: Tensor) -> str | None:
     return None if node is None else node.name().rsplit("::", 1)[-1]
 
 
-def _with_facts(text: str, facts: list[str], indent: int, new_line: bool) -> str:
+def with_facts(text: str, facts: list[str], indent: int, new_line: bool) -> str:
     """Append the facts, on a new line where the line would get too long, and the closing bracket."""
     position = len(text) - text.rfind("\n") + 1
     for fact in facts:

@@ -89,9 +89,12 @@ class SobolEngine:
 
     def fast_forward(self, n: int) -> "SobolEngine":
         """Leave out the next `n` points."""
+        if n <= 0:
+            self.num_generated += n
+            return self
         first = self.num_generated == 0
         before = 0 if first else self.num_generated - 1
-        after = before + max(n - first, 0)
+        after = before + n - first
         changed = (before ^ before >> 1) ^ (after ^ after >> 1)
         places = [place for place in range(self.MAXBIT) if changed >> place & 1]
         change = np.bitwise_xor.reduce(self.sobolstate._array[:, places], axis=1, initial=0)

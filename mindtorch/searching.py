@@ -1,5 +1,8 @@
 """Looking for elements: `nonzero`, and the distinct elements of a tensor with how often they occur."""
 
+from collections.abc import Sequence
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 from mindtorch.backends.batched.errors import dynamic_shape
@@ -7,6 +10,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import checked_tensor
 from mindtorch.dispatch.batching import is_batched
 from mindtorch.dtype import bool as boolean
+from mindtorch.dtype import int64
 from mindtorch.tensor import Tensor, extend_tensor
 
 
@@ -30,11 +34,12 @@ def unique(
     """
     if is_batched(input):
         raise dynamic_shape("_unique2" if dim is None else "unique_dim")
+    _check_comparable(input, dim, "unique" if dim is None else "unique_dim")
     if dim is not None:
         return _unique_slices(input, return_inverse, return_counts, dim)
     values, order = ops.sort(input.detach().reshape(-1))
     found, group = _run_starts(values)
-    inverse = ops.empty_like(order).scatter_(0, order, group).view(input.shape)
+    inverse = ops.empty_like(order).scatter_(0, order, group).view(input.shape).detach()
     return _wanted(values[found], inverse, group, return_inverse, return_counts)
 
 
@@ -44,22 +49,34 @@ def unique_consecutive(
     """The first element, or slice along a dimension, of each run of equal ones, with where and how many if wanted."""
     if is_batched(input):
         raise dynamic_shape("unique_consecutive")
+    _check_comparable(input, dim, "unique" if dim is None or (dim == 0 and input.ndim == 1) else "unique_dim")
     slices = input.detach().reshape(-1) if dim is None else input.detach().movedim(dim, 0)
     found, group = _run_starts(slices)
-    values = slices[found] if dim is None else slices[found].movedim(0, dim).contiguous()
-    inverse = group.view(input.shape) if dim is None else group
+    values = slices[found] if dim is None else slices[found].movedim(0, dim).detach()
+    inverse = group.view(input.shape).detach() if dim is None else group
     return _wanted(values, inverse, group, return_inverse, return_counts)
+
+
+def _check_comparable(input: Any, dim: int | None, name: str) -> None:
+    """Complex numbers have no order, and slices without elements nothing to compare."""
+    if dim is not None and 0 in input.shape:
+        if input.shape[dim]:
+            raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+        if list(input.shape).count(0) > 1:
+            raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
+    elif input.is_complex():
+        raise NotImplementedError(f"\"{name}\" not implemented for '{input.dtype.storage_name}'")
 
 
 def _unique_slices(input: Any, return_inverse: bool, return_counts: bool, dim: int) -> Any:
     slices = input.detach().movedim(dim, 0)
-    rows = slices.reshape(slices.shape[0], -1)
+    rows = slices.flatten(1) if slices.ndim > 1 else slices.unsqueeze(1)
     order = ops.arange(rows.shape[0], device=input.device)
     for column in reversed(range(rows.shape[1])):
         order = order[ops.sort(rows[order, column], stable=True)[1]]
     found, group = _run_starts(rows[order])
     inverse = ops.empty_like(order).scatter_(0, order, group)
-    values = slices[order[found]].movedim(0, dim).contiguous()
+    values = slices[order[found]].movedim(0, dim).detach()
     return _wanted(values, inverse, group, return_inverse, return_counts)
 
 
@@ -90,11 +107,16 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
     if any(size < 0 for size in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
-    places = []
-    for size in reversed(sizes):
-        places.append(indices % size)
-        indices = ops.div(indices, size, rounding_mode="floor")
-    return ops.stack(places[::-1], -1).unbind(-1)
+    steps = [*accumulate(reversed(sizes[1:]), mul, initial=1)][::-1] if sizes else []
+    counted = ops.div(indices.unsqueeze(-1), _integers(indices, steps), rounding_mode="floor")
+    return (counted % _integers(indices, sizes)).unbind(-1)
+
+
+def _integers(like: Tensor, numbers: Sequence[int]) -> Tensor:
+    made = ops.empty((len(numbers),), dtype=int64, device=like.device)
+    for place, number in enumerate(numbers):
+        made[place] = number
+    return made
 
 
 @extend_tensor

@@ -31,7 +31,7 @@ from mindtorch.tensor import Tensor, wrap
 
 FORMAT_VERSION = b"3\n"
 
-MapLocation = Callable[[UntypedStorage, str], Any] | device | str | dict[str, str] | None
+MAP_LOCATION = Callable[[UntypedStorage, str], Any] | device | str | dict[str, str] | None
 
 
 # -------------------- PyTorch's names in the files --------------------
@@ -244,7 +244,7 @@ _TORCH_REDUCERS: dict[type, Callable[[Any], Any]] = {
 
 def load(
     f: str | os.PathLike | BinaryIO,
-    map_location: MapLocation = None,
+    map_location: MAP_LOCATION = None,
     pickle_module: Any = None,
     *,
     weights_only: bool | None = None,
@@ -278,7 +278,7 @@ class FullUnpickler(pickle._Unpickler):
     """Reads a file's objects: PyTorch's names are translated, all others imported."""
 
     def __init__(
-        self, data: BinaryIO, archive: zipfile.ZipFile, root: str, map_location: MapLocation, arguments: dict
+        self, data: BinaryIO, archive: zipfile.ZipFile, root: str, map_location: MAP_LOCATION, arguments: dict
     ) -> None:
         super().__init__(data, **arguments)
         self._archive = archive
@@ -325,7 +325,7 @@ class SafeUnpickler(FullUnpickler):
         )
 
 
-def _new_location(wanted: MapLocation, storage: UntypedStorage, location: str) -> str:
+def _new_location(wanted: MAP_LOCATION, storage: UntypedStorage, location: str) -> str:
     """Where a storage that was saved on `location` goes."""
     if wanted is None:
         return location

@@ -153,6 +153,13 @@ class UntypedStorage:
 
     # -------------------- copies --------------------
 
+    def untyped(self) -> "UntypedStorage":
+        return self
+
+    def new(self) -> "UntypedStorage":
+        """An empty storage."""
+        return UntypedStorage(0, device=self.device)
+
     def clone(self) -> "UntypedStorage":
         return UntypedStorage(self.nbytes(), device=self.device).copy_(self)
 

@@ -9,6 +9,18 @@ import numpy as np
 _NUMBERS = (np.integer, np.floating, int, float)
 
 
+class SymInt:
+    """Nothing is one: sizes are plain numbers."""
+
+
+class SymFloat:
+    """Nothing is one."""
+
+
+class SymBool:
+    """Nothing is one."""
+
+
 def sym_int(a: Any) -> int:
     """The number without what is behind the point."""
     return int(a)

@@ -102,6 +102,12 @@ class Tensor(TensorMethods):
 
     @read_only
     def nbytes(self) -> int:
+        if self.is_sparse:
+            raise RuntimeError(
+                "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the "
+                "nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply "
+                "numel() by element_size()"
+            )
         return self._array.size * self._array.itemsize
 
     def is_contiguous(self, *, memory_format: memory_format = contiguous_format) -> bool:

@@ -274,6 +274,14 @@ def binary_number(make):
 
 
 @samples
+def number_scalar(make):
+    for number in [2, True] if not (make.is_float or make.is_complex) else [2, 0.5, -1.5]:
+        yield call(make(2, 3), number)
+        yield call(make(), number)
+    yield call(make(3, 2, layout="transposed"), 3)
+
+
+@samples
 def binary_number_nonzero(make):
     for number in (2, 3, -2) if make.dtype not in ("bool", "uint8") else (2, 3):
         yield call(make(2, 3), number)
@@ -513,6 +521,57 @@ def hardtanh_backward(make):
 @samples
 def leaky_relu_backward(make):
     yield call(make(2, 3), make(2, 3), 0.01, False)
+
+
+@samples
+def elu_backward(make):
+    for is_result in (False, True):
+        yield call(make(2, 3), 1.5, 1, 1, is_result, make(2, 3))
+        yield call(make(3), 1, 2, 0.5, is_result, make(3))
+
+
+@samples
+def prelu_kernel_backward(make):
+    yield call(make(2, 3), make(2, 3), make(2, 3))
+
+
+@samples
+def rrelu_with_noise(make):
+    yield call(make(2, 3), make(2, 3, differentiable=False))
+    yield call(make(2, 3), make(2, 3, differentiable=False), 0.2, 0.2, True)  # the same slopes in every call
+
+
+@samples
+def rrelu_with_noise_backward(make):
+    for training in (False, True):
+        slopes = make(2, 3, low=0.1, high=0.3, differentiable=False)
+        yield call(make(2, 3), make(2, 3), slopes, 0.1, 0.3, training, False)
+
+
+@samples
+def glu(make):
+    yield call(make(4))
+    yield call(make(2, 3, 4))
+    yield call(make(2, 3, 4), 0)
+    yield call(make(3, 4, layout="transposed"))
+    yield refused("Halving dimension must be even", make(3))
+    yield refused("does not support 0-dimensional", make())
+
+
+@samples
+def glu_backward(make):
+    yield call(make(2), make(4), -1)
+    yield call(make(1, 3), make(2, 3), 0)
+
+
+def _with_buffer(grad, x, buffer):
+    return grad, x, (-x.detach().abs()).exp()
+
+
+@samples
+def log_sigmoid_backward(make):
+    buffer = make(2, 3, low=0.1, high=1, differentiable=False)
+    yield Sample((make(2, 3), make(2, 3), buffer), tied=_with_buffer if make.is_float else None)
 
 
 @samples

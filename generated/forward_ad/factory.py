@@ -47,8 +47,25 @@ def fill_Scalar(result, arguments, tangents):
     return ops.zeros_like(input_t)
 
 
+def fill__Scalar(result, arguments, tangents):
+    """fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"""
+    input_t, _ = tangents
+    return ops.zeros_like(input_t)
+
+
 def fill_Tensor(result, arguments, tangents):
     """fill.Tensor(Tensor self, Tensor value) -> Tensor"""
+    input, value = arguments
+    input_t, value_t = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if value_t is None:
+        value_t = zeros_for(value)
+    return fill_jvp(input_t, value_t)
+
+
+def fill__Tensor(result, arguments, tangents):
+    """fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"""
     input, value = arguments
     input_t, value_t = tangents
     if input_t is None:

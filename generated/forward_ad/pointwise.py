@@ -4,16 +4,15 @@
 
 from mindtorch._generated.ops import pointwise as functions
 from mindtorch.autograd.formulas.activation import (
-    elu_formula_backward,
-    elu_result_backward,
+    elu_double_backward,
     gelu_double_backward,
-    hardswish_formula_backward,
+    log_sigmoid_double_backward,
     mish_formula_backward,
     silu_double_backward,
     silu_formula_backward,
     softplus_double_backward,
 )
-from mindtorch.autograd.formulas.common import conj, maybe_multiply, no_forward_derivative
+from mindtorch.autograd.formulas.common import conj, divided, maybe_multiply, no_forward_derivative, scaled
 from mindtorch.autograd.formulas.pointwise import (
     LOG_10,
     LOG_2,
@@ -33,6 +32,7 @@ from mindtorch.autograd.formulas.pointwise import (
     sgn_backward,
     sinc_backward,
 )
+from mindtorch.autograd.formulas.sparse import log1p_backward
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.tangents import ZERO, zeros_for
 
@@ -48,6 +48,12 @@ def add(result, arguments, tangents):
     return input_t + other_t * alpha
 
 
+def add_Scalar(result, arguments, tangents):
+    """add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+    input_t, _, _ = tangents
+    return input_t
+
+
 def sub(result, arguments, tangents):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
     _, _, alpha = arguments
@@ -57,6 +63,12 @@ def sub(result, arguments, tangents):
     if other_t is None:
         other_t = ZERO
     return input_t - other_t * alpha
+
+
+def sub_Scalar(result, arguments, tangents):
+    """sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+    input_t, _, _ = tangents
+    return input_t
 
 
 def rsub_Tensor(result, arguments, tangents):
@@ -88,6 +100,13 @@ def mul(result, arguments, tangents):
     return input_t * other + other_t * input
 
 
+def mul_Scalar(result, arguments, tangents):
+    """mul.Scalar(Tensor self, Scalar other) -> Tensor"""
+    _, other = arguments
+    input_t, _ = tangents
+    return scaled(input_t, other)
+
+
 def div_Tensor(result, arguments, tangents):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
     _, other = arguments
@@ -108,6 +127,13 @@ def div_Tensor_mode(result, arguments, tangents):
     if other_t is None:
         other_t = zeros_for(other)
     return div_mode_jvp(input_t, other_t, other, result, rounding_mode)
+
+
+def div_Scalar(result, arguments, tangents):
+    """div.Scalar(Tensor self, Scalar other) -> Tensor"""
+    _, other = arguments
+    input_t, _ = tangents
+    return divided(input_t, other)
 
 
 def floor_divide(result, arguments, tangents):
@@ -242,7 +268,7 @@ def exp2(result, arguments, tangents):
     """exp2(Tensor self) -> Tensor"""
     (input_t,) = tangents
     grad = conj(input_t)
-    return conj(grad * conj(result) * LOG_2)
+    return conj(scaled(grad * conj(result), LOG_2))
 
 
 def log(result, arguments, tangents):
@@ -274,7 +300,7 @@ def log1p(result, arguments, tangents):
     (input,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
-    return conj(grad / conj(input + 1))
+    return conj(log1p_backward(grad, input))
 
 
 def sqrt(result, arguments, tangents):
@@ -366,7 +392,7 @@ def asinh(result, arguments, tangents):
     (input,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
-    return conj(grad * conj((input * input + 1).rsqrt()))
+    return conj(grad * conj((input.pow(2) + 1).rsqrt()))
 
 
 def acosh(result, arguments, tangents):
@@ -382,7 +408,7 @@ def atanh(result, arguments, tangents):
     (input,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
-    return conj(grad / conj(1 - input * input))
+    return conj(grad / conj(1 - input.pow(2)))
 
 
 def sinc(result, arguments, tangents):
@@ -499,6 +525,23 @@ def hardshrink_backward(result, arguments, tangents):
     return ops.hardshrink_backward(grad_out_t, input, lambd)
 
 
+def softshrink(result, arguments, tangents):
+    """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+    input, lambd = arguments
+    input_t, _ = tangents
+    grad = conj(input_t)
+    return conj(ops.softshrink_backward(grad, input, lambd))
+
+
+def softshrink_backward(result, arguments, tangents):
+    """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
+    grad_output, input, lambd = arguments
+    grad_output_t, _, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    return ops.softshrink_backward(grad_output_t, input, lambd)
+
+
 def _prelu_kernel(result, arguments, tangents):
     """_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
     input, weight = arguments
@@ -530,6 +573,14 @@ def threshold_backward(result, arguments, tangents):
 
 def threshold(result, arguments, tangents):
     """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
+    input, threshold, _ = arguments
+    input_t, _, _ = tangents
+    grad = conj(input_t)
+    return conj(ops.threshold_backward(grad, input, threshold))
+
+
+def threshold_(result, arguments, tangents):
+    """threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"""
     input, threshold, _ = arguments
     input_t, _, _ = tangents
     grad = conj(input_t)
@@ -585,7 +636,7 @@ def elu(result, arguments, tangents):
     input, alpha, scale, input_scale = arguments
     input_t, _, _, _ = tangents
     grad = conj(input_t)
-    return conj(elu_formula_backward(grad, input, alpha, scale, input_scale))
+    return conj(ops.elu_backward(grad, alpha, scale, input_scale, False, input))
 
 
 def elu_(result, arguments, tangents):
@@ -593,7 +644,36 @@ def elu_(result, arguments, tangents):
     _, alpha, scale, input_scale = arguments
     input_t, _, _, _ = tangents
     grad = conj(input_t)
-    return conj(elu_result_backward(grad, result, alpha, scale, input_scale))
+    return conj(ops.elu_backward(grad, alpha, scale, input_scale, True, result))
+
+
+def elu_backward(result, arguments, tangents):
+    """elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
+    grad_output, alpha, scale, input_scale, is_result, self_or_result = arguments
+    grad_output_t, _, _, _, _, self_or_result_t = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    if self_or_result_t is None:
+        self_or_result_t = zeros_for(self_or_result)
+    return ops.elu_backward(grad_output_t, alpha, scale, input_scale, is_result, self_or_result) + elu_double_backward(
+        self_or_result_t, grad_output, alpha, scale, input_scale, is_result, self_or_result
+    )
+
+
+def celu(result, arguments, tangents):
+    """celu(Tensor self, Scalar alpha=1.0) -> Tensor"""
+    input, alpha = arguments
+    input_t, _ = tangents
+    grad = conj(input_t)
+    return conj(ops.elu_backward(grad, alpha, 1, 1.0 / alpha, False, input))
+
+
+def celu_(result, arguments, tangents):
+    """celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)"""
+    _, alpha = arguments
+    input_t, _ = tangents
+    grad = conj(input_t)
+    return conj(ops.elu_backward(grad, alpha, 1, 1.0 / alpha, True, result))
 
 
 def mish(result, arguments, tangents):
@@ -609,7 +689,52 @@ def hardswish(result, arguments, tangents):
     (input,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
-    return conj(hardswish_formula_backward(grad, input))
+    return conj(ops.hardswish_backward(grad, input))
+
+
+def hardswish_backward(result, arguments, tangents):
+    """hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    grad_output, input = arguments
+    grad_output_t, input_t = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    if input_t is None:
+        input_t = zeros_for(input)
+    return ops.hardswish_backward(grad_output_t, input) + ops.where(
+        (input > -3) & (input < 3), input_t * grad_output / 3, 0
+    )
+
+
+def hardsigmoid(result, arguments, tangents):
+    """hardsigmoid(Tensor self) -> Tensor"""
+    (input,) = arguments
+    (input_t,) = tangents
+    grad = conj(input_t)
+    return conj(ops.hardsigmoid_backward(grad, input))
+
+
+def hardsigmoid_backward(result, arguments, tangents):
+    """hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    grad_output, input = arguments
+    grad_output_t, input_t = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    if input_t is None:
+        input_t = zeros_for(input)
+    return no_forward_derivative("aten::hardsigmoid_backward", grad_output_t, input_t)
+
+
+def log_sigmoid_backward(result, arguments, tangents):
+    """log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"""
+    grad_output, input, buffer = arguments
+    grad_output_t, input_t, _ = tangents
+    if grad_output_t is None:
+        grad_output_t = zeros_for(grad_output)
+    if input_t is None:
+        input_t = zeros_for(input)
+    return ops.log_sigmoid_backward(grad_output_t, input, buffer) + log_sigmoid_double_backward(
+        input_t * grad_output, input
+    )
 
 
 def gelu(result, arguments, tangents):

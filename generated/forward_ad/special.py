@@ -63,6 +63,14 @@ def polygamma(result, arguments, tangents):
     return conj(grad * ops.polygamma(n + 1, input))
 
 
+def polygamma_(result, arguments, tangents):
+    """polygamma_(Tensor(a!) self, int n) -> Tensor(a!)"""
+    input, n = arguments
+    input_t, _ = tangents
+    grad = conj(input_t)
+    return conj(grad * ops.polygamma(n + 1, input))
+
+
 def xlogy_Tensor(result, arguments, tangents):
     """xlogy.Tensor(Tensor self, Tensor other) -> Tensor"""
     input, other = arguments

@@ -34,10 +34,23 @@ def transpose(result, arguments, tangents):
     return functions.transpose(input_t, dim0, dim1)
 
 
+def transpose_(result, arguments, tangents):
+    """transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
+    _, dim0, dim1 = arguments
+    input_t, _, _ = tangents
+    return functions.transpose_(input_t, dim0, dim1)
+
+
 def t(result, arguments, tangents):
     """t(Tensor(a) self) -> Tensor(a)"""
     (input_t,) = tangents
     return functions.t(input_t)
+
+
+def t_(result, arguments, tangents):
+    """t_(Tensor(a!) self) -> Tensor(a!)"""
+    (input_t,) = tangents
+    return functions.t_(input_t)
 
 
 def permute(result, arguments, tangents):
@@ -60,11 +73,24 @@ def squeeze_default(result, arguments, tangents):
     return functions.squeeze_default(input_t)
 
 
+def squeeze__default(result, arguments, tangents):
+    """squeeze_(Tensor(a!) self) -> Tensor(a!)"""
+    (input_t,) = tangents
+    return functions.squeeze__default(input_t)
+
+
 def squeeze_dim(result, arguments, tangents):
     """squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"""
     _, dim = arguments
     input_t, _ = tangents
     return functions.squeeze_dim(input_t, dim)
+
+
+def squeeze__dim(result, arguments, tangents):
+    """squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"""
+    _, dim = arguments
+    input_t, _ = tangents
+    return functions.squeeze__dim(input_t, dim)
 
 
 def squeeze_dims(result, arguments, tangents):
@@ -74,11 +100,25 @@ def squeeze_dims(result, arguments, tangents):
     return functions.squeeze_dims(input_t, dim)
 
 
+def squeeze__dims(result, arguments, tangents):
+    """squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)"""
+    _, dim = arguments
+    input_t, _ = tangents
+    return functions.squeeze__dims(input_t, dim)
+
+
 def unsqueeze(result, arguments, tangents):
     """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"""
     _, dim = arguments
     input_t, _ = tangents
     return functions.unsqueeze(input_t, dim)
+
+
+def unsqueeze_(result, arguments, tangents):
+    """unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)"""
+    _, dim = arguments
+    input_t, _ = tangents
+    return functions.unsqueeze_(input_t, dim)
 
 
 def select(result, arguments, tangents):

@@ -53,8 +53,30 @@ class FillBackward0(Node):
         return (ops.zeros_like(grad),)
 
 
+class FillBackward2(Node):
+    """fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (ops.zeros_like(grad),)
+
+
 class FillBackward1(Node):
     """fill.Tensor(Tensor self, Tensor value) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (ops.zeros_like(grad) if node.next_edges[0] else None, grad.sum() if node.next_edges[1] else None)
+
+
+class FillBackward3(Node):
+    """fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"""
 
     __slots__ = ()
 

@@ -3,16 +3,19 @@
 """The backward steps of the pointwise ops."""
 
 from mindtorch.autograd.formulas.activation import (
-    elu_formula_backward,
-    elu_result_backward,
+    elu_double_backward,
+    falling_slopes,
     gelu_double_backward,
-    hardswish_formula_backward,
+    glu_double_backward,
+    glu_double_backward_grad_output,
+    log_sigmoid_double_backward,
     mish_formula_backward,
+    prelu_slopes_backward,
     silu_double_backward,
     silu_formula_backward,
     softplus_double_backward,
 )
-from mindtorch.autograd.formulas.common import conj, maybe_multiply
+from mindtorch.autograd.formulas.common import conj, divided, maybe_multiply, scaled
 from mindtorch.autograd.formulas.pointwise import (
     LOG_10,
     LOG_2,
@@ -36,6 +39,7 @@ from mindtorch.autograd.formulas.pointwise import (
     sgn_backward,
     sinc_backward,
 )
+from mindtorch.autograd.formulas.sparse import log1p_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 from mindtorch.errors import no_derivative
@@ -57,6 +61,17 @@ class AddBackward0(Node):
         )
 
 
+class AddBackward1(Node):
+    """add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
 class SubBackward0(Node):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
 
@@ -69,6 +84,17 @@ class SubBackward0(Node):
             grad if node.next_edges[0] else None,
             maybe_multiply(-grad, conj(node.alpha)) if node.next_edges[1] else None,
         )
+
+
+class SubBackward1(Node):
+    """sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
 
 
 class RsubBackward0(Node):
@@ -113,6 +139,17 @@ class MulBackward0(Node):
         )
 
 
+class MulBackward1(Node):
+    """mul.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    __slots__ = ("other",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (scaled(grad, conj(node.other)),)
+
+
 class DivBackward0(Node):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
 
@@ -145,6 +182,17 @@ class DivBackward2(Node):
             div_mode_backward(grad, other, node.rounding_mode) if node.next_edges[0] else None,
             div_mode_other_backward(grad, self, other, node.rounding_mode) if node.next_edges[1] else None,
         )
+
+
+class DivBackward1(Node):
+    """div.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    __slots__ = ("other",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (divided(grad, conj(node.other)),)
 
 
 class FloorDivideBackward0(Node):
@@ -377,7 +425,7 @@ class Exp2Backward0(Node):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
-        return (grad * conj(result) * LOG_2,)
+        return (scaled(grad * conj(result), LOG_2),)
 
 
 class LogBackward0(Node):
@@ -433,7 +481,7 @@ class Log1PBackward0(Node):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (grad / conj(self + 1),)
+        return (log1p_backward(grad, self),)
 
 
 class SqrtBackward0(Node):
@@ -601,7 +649,7 @@ class AsinhBackward0(Node):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (grad * conj((self * self + 1).rsqrt()),)
+        return (grad * conj((self.pow(2) + 1).rsqrt()),)
 
 
 class AcoshBackward0(Node):
@@ -629,7 +677,7 @@ class AtanhBackward0(Node):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (grad / conj(1 - self * self),)
+        return (grad / conj(1 - self.pow(2)),)
 
 
 class SincBackward0(Node):
@@ -829,6 +877,39 @@ class HardshrinkBackwardBackward0(Node):
         )
 
 
+class SoftshrinkBackward0(Node):
+    """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+
+    __slots__ = ("lambd",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.softshrink_backward(grad, self, node.lambd),)
+
+
+class SoftshrinkBackwardBackward0(Node):
+    """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
+
+    __slots__ = ("lambd",)
+
+    saved = ("self",)
+
+    keepers = (0,)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.softshrink_backward(grad, self, node.lambd) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
 class PreluKernelBackward0(Node):
     """_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
 
@@ -840,9 +921,24 @@ class PreluKernelBackward0(Node):
         self, weight = node.unpack()
         if grad is None:
             return (None, None)
+        return ops._prelu_kernel_backward(grad, self, weight)
+
+
+class PreluKernelBackwardBackward0(Node):
+    """_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)"""
+
+    __slots__ = ("weight_shape",)
+
+    saved = ("self", "weight", "grad_output")
+
+    def apply(node, *grads):
+        self, weight, grad_output = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None, None, None)
         return (
-            ops.where(self > 0, grad, weight * grad) if node.next_edges[0] else None,
-            ops.where(self > 0, 0, self * grad) if node.next_edges[1] else None,
+            prelu_slopes_backward(grads[0], grads[1], self, weight) if node.next_edges[0] else None,
+            falling_slopes(grads[1], grad_output, self, self.shape) if node.next_edges[1] else None,
+            falling_slopes(grads[0], grad_output, self, node.weight_shape) if node.next_edges[2] else None,
         )
 
 
@@ -893,6 +989,20 @@ class ThresholdBackward0(Node):
         return (ops.threshold_backward(grad, self, node.threshold),)
 
 
+class ThresholdBackward1(Node):
+    """threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"""
+
+    __slots__ = ("threshold",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.threshold_backward(grad, self, node.threshold),)
+
+
 class HardtanhBackward0(Node):
     """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
 
@@ -922,6 +1032,43 @@ class HardtanhBackwardBackward0(Node):
             return (None, None)
         return (
             ops.hardtanh_backward(grad, self, node.min_val, node.max_val) if node.next_edges[0] else None,
+            ops.zeros_like(grad) if node.next_edges[1] else None,
+        )
+
+
+class RreluWithNoiseBackward0(Node):
+    """rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"""
+
+    __slots__ = ("lower", "upper", "training")
+
+    saved = ("self", "noise")
+
+    def apply(node, grad):
+        self, noise = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.rrelu_with_noise_backward(grad, self, noise, node.lower, node.upper, node.training, False),)
+
+
+class RreluWithNoiseBackwardBackward0(Node):
+    """rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"""
+
+    __slots__ = ("lower", "upper", "training")
+
+    saved = ("self", "noise")
+
+    keepers = (0,)
+
+    def apply(node, grad):
+        self, noise = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            (
+                ops.rrelu_with_noise_backward(grad, self, noise, node.lower, node.upper, node.training, False)
+                if node.next_edges[0]
+                else None
+            ),
             ops.zeros_like(grad) if node.next_edges[1] else None,
         )
 
@@ -984,7 +1131,7 @@ class EluBackward0(Node):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (elu_formula_backward(grad, self, node.alpha, node.scale, node.input_scale),)
+        return (ops.elu_backward(grad, node.alpha, node.scale, node.input_scale, False, self),)
 
 
 class EluBackward1(Node):
@@ -998,7 +1145,62 @@ class EluBackward1(Node):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
-        return (elu_result_backward(grad, result, node.alpha, node.scale, node.input_scale),)
+        return (ops.elu_backward(grad, node.alpha, node.scale, node.input_scale, True, result),)
+
+
+class EluBackwardBackward0(Node):
+    """elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
+
+    __slots__ = ("alpha", "scale", "input_scale", "is_result")
+
+    saved = ("self_or_result", "grad_output")
+
+    def apply(node, grad):
+        self_or_result, grad_output = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            (
+                ops.elu_backward(grad, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result)
+                if node.next_edges[0]
+                else None
+            ),
+            (
+                elu_double_backward(
+                    grad, grad_output, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result
+                )
+                if node.next_edges[1]
+                else None
+            ),
+        )
+
+
+class CeluBackward0(Node):
+    """celu(Tensor self, Scalar alpha=1.0) -> Tensor"""
+
+    __slots__ = ("alpha",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.elu_backward(grad, node.alpha, 1, 1.0 / node.alpha, False, self),)
+
+
+class CeluBackward1(Node):
+    """celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)"""
+
+    __slots__ = ("alpha",)
+
+    saved = ("result",)
+
+    def apply(node, grad):
+        (result,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.elu_backward(grad, node.alpha, 1, 1.0 / node.alpha, True, result),)
 
 
 class MishBackward0(Node):
@@ -1026,7 +1228,111 @@ class HardswishBackward0(Node):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (hardswish_formula_backward(grad, self),)
+        return (ops.hardswish_backward(grad, self),)
+
+
+class HardswishBackwardBackward0(Node):
+    """hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "grad_output")
+
+    def apply(node, grad):
+        self, grad_output = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.hardswish_backward(grad, self) if node.next_edges[0] else None,
+            ops.where((self > -3) & (self < 3), grad * grad_output / 3, 0) if node.next_edges[1] else None,
+        )
+
+
+class HardsigmoidBackward0(Node):
+    """hardsigmoid(Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.hardsigmoid_backward(grad, self),)
+
+
+class HardsigmoidBackwardBackward0(Node):
+    """hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        raise no_derivative("hardsigmoid_backward")
+
+
+class GluBackward0(Node):
+    """glu(Tensor self, int dim=-1) -> Tensor"""
+
+    __slots__ = ("dim",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.glu_backward(grad, self, node.dim),)
+
+
+class GluBackwardBackward0(Node):
+    """glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor"""
+
+    __slots__ = ("dim",)
+
+    saved = ("self", "grad_output")
+
+    def apply(node, grad):
+        self, grad_output = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            glu_double_backward_grad_output(grad, self, node.dim) if node.next_edges[0] else None,
+            glu_double_backward(grad, grad_output, self, node.dim) if node.next_edges[1] else None,
+        )
+
+
+class LogSigmoidBackward0(Node):
+    """log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)"""
+
+    __slots__ = ()
+
+    saved = ("self", "buffer")
+
+    def apply(node, grad):
+        self, buffer = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops.log_sigmoid_backward(grad, self, buffer),)
+
+
+class LogSigmoidBackwardBackward0(Node):
+    """log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"""
+
+    __slots__ = ()
+
+    saved = ("self", "buffer", "grad_output")
+
+    def apply(node, grad):
+        self, buffer, grad_output = node.unpack()
+        if grad is None:
+            return (None, None)
+        return (
+            ops.log_sigmoid_backward(grad, self, buffer) if node.next_edges[0] else None,
+            log_sigmoid_double_backward(grad * grad_output, self) if node.next_edges[1] else None,
+        )
 
 
 class GeluBackward0(Node):
@@ -1268,8 +1574,8 @@ class FmaxBackward0(Node):
         if grad is None:
             return (None, None)
         return (
-            ops.where((self >= other) | other.isnan(), grad, 0) if node.next_edges[0] else None,
-            ops.where((self >= other) | other.isnan(), 0, grad) if node.next_edges[1] else None,
+            grad.masked_fill(~((self >= other) | other.isnan()), 0) if node.next_edges[0] else None,
+            grad.masked_fill((self >= other) | other.isnan(), 0) if node.next_edges[1] else None,
         )
 
 
@@ -1285,8 +1591,8 @@ class FminBackward0(Node):
         if grad is None:
             return (None, None)
         return (
-            ops.where((self <= other) | other.isnan(), grad, 0) if node.next_edges[0] else None,
-            ops.where((self <= other) | other.isnan(), 0, grad) if node.next_edges[1] else None,
+            grad.masked_fill(~((self <= other) | other.isnan()), 0) if node.next_edges[0] else None,
+            grad.masked_fill((self <= other) | other.isnan(), 0) if node.next_edges[1] else None,
         )
 
 
@@ -1319,8 +1625,8 @@ class HypotBackward0(Node):
         if grad is None:
             return (None, None)
         return (
-            grad * (self / result) if node.next_edges[0] else None,
-            grad * (other / result) if node.next_edges[1] else None,
+            grad * self / result if node.next_edges[0] else None,
+            grad * other / result if node.next_edges[1] else None,
         )
 
 
@@ -1432,7 +1738,7 @@ class LdexpBackward0(Node):
             return (None, None)
         return (
             grad * conj(ops.pow(2.0, other)) if node.next_edges[0] else None,
-            grad * conj(result) * LOG_2 if node.next_edges[1] else None,
+            scaled(grad * conj(result), LOG_2) if node.next_edges[1] else None,
         )
 
 
@@ -1671,8 +1977,8 @@ class LerpBackward0(Node):
         if grad is None:
             return (None, None)
         return (
-            grad * (1 - conj(node.weight)) if node.next_edges[0] else None,
-            grad * conj(node.weight) if node.next_edges[1] else None,
+            scaled(grad, 1 - conj(node.weight)) if node.next_edges[0] else None,
+            scaled(grad, conj(node.weight)) if node.next_edges[1] else None,
         )
 
 

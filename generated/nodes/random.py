@@ -213,3 +213,39 @@ class DirichletGradBackward0(Node):
         if grad is None:
             return (None, None, None)
         raise no_derivative("_dirichlet_grad")
+
+
+class NormalBackward3(Node):
+    """normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"""
+
+    __slots__ = ("mean_shape", "std_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None, None)
+        return (
+            grad.new_zeros(node.mean_shape) if node.next_edges[0] else None,
+            grad.new_zeros(node.std_shape) if node.next_edges[1] else None,
+        )
+
+
+class NormalBackward1(Node):
+    """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor"""
+
+    __slots__ = ("mean_shape",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.new_zeros(node.mean_shape),)
+
+
+class NormalBackward2(Node):
+    """normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor"""
+
+    __slots__ = ("std_shape",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.new_zeros(node.std_shape),)

@@ -2,6 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the reduction ops."""
 
+from mindtorch.autograd.formulas.common import divided
 from mindtorch.autograd.formulas.linalg import dist_grads, renorm_backward
 from mindtorch.autograd.formulas.reduction import (
     aminmax_backward,
@@ -61,7 +62,7 @@ class MeanBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.expand(node.self_shape) / node.self_numel,)
+        return (divided(grad.expand(node.self_shape), node.self_numel),)
 
 
 class MeanBackward1(Node):
@@ -465,6 +466,20 @@ class SoftmaxBackwardDataBackward0(Node):
         )
 
 
+class SafeSoftmaxBackward0(Node):
+    """_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
+
+    __slots__ = ("dim", "self_dtype")
+
+    saved = ("result",)
+
+    def apply(node, grad):
+        (result,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (ops._softmax_backward_data(grad, result, node.dim, node.self_dtype),)
+
+
 class LogSoftmaxBackward0(Node):
     """_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
 
@@ -675,4 +690,4 @@ class NansumBackward0(Node):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (sum_backward(grad, self.shape, node.dim, node.keepdim).masked_fill(self.isnan(), 0),)
+        return (sum_backward(grad, self.shape, node.dim, node.keepdim) * ~self.isnan(),)

@@ -95,13 +95,13 @@ class SparseMaskBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self",)
+    saved = ("mask", "self")
 
     def apply(node, grad):
-        (self,) = node.unpack()
+        mask, self = node.unpack()
         if grad is None:
             return (None,)
-        return (to_layout_of(grad, self),)
+        return (to_layout_of(grad.sparse_mask(mask), self),)
 
 
 class SparseCompressedTensorBackward0(Node):

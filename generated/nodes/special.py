@@ -102,6 +102,20 @@ class PolygammaBackward0(Node):
         return (grad * ops.polygamma(node.n + 1, self),)
 
 
+class PolygammaBackward1(Node):
+    """polygamma_(Tensor(a!) self, int n) -> Tensor(a!)"""
+
+    __slots__ = ("n",)
+
+    saved = ("self",)
+
+    def apply(node, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * ops.polygamma(node.n + 1, self),)
+
+
 class XlogyBackward0(Node):
     """xlogy.Tensor(Tensor self, Tensor other) -> Tensor"""
 

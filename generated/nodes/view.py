@@ -12,6 +12,7 @@ from mindtorch.autograd.formulas.view import (
     split_backward,
     split_with_sizes_backward,
     unbind_backward,
+    unsqueeze_to,
 )
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
@@ -64,8 +65,30 @@ class TransposeBackward0(Node):
         return (grad.transpose(node.dim0, node.dim1),)
 
 
+class TransposeBackward1(Node):
+    """transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
+
+    __slots__ = ("dim0", "dim1")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.transpose(node.dim0, node.dim1),)
+
+
 class TBackward0(Node):
     """t(Tensor(a) self) -> Tensor(a)"""
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.t(),)
+
+
+class TBackward1(Node):
+    """t_(Tensor(a!) self) -> Tensor(a!)"""
 
     __slots__ = ()
 
@@ -105,33 +128,77 @@ class SqueezeBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.self_shape),)
+
+
+class SqueezeBackward3(Node):
+    """squeeze_(Tensor(a!) self) -> Tensor(a!)"""
+
+    __slots__ = ("self_shape",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, node.self_shape),)
 
 
 class SqueezeBackward1(Node):
     """squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"""
 
-    __slots__ = ("self_shape",)
+    __slots__ = ("self_shape", "dim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.self_shape, node.dim),)
+
+
+class SqueezeBackward4(Node):
+    """squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"""
+
+    __slots__ = ("self_shape", "dim")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, node.self_shape, node.dim),)
 
 
 class SqueezeBackward2(Node):
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
 
-    __slots__ = ("self_shape",)
+    __slots__ = ("self_shape", "dim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.self_shape, node.dim),)
+
+
+class SqueezeBackward5(Node):
+    """squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)"""
+
+    __slots__ = ("self_shape", "dim")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, node.self_shape, node.dim),)
 
 
 class UnsqueezeBackward0(Node):
     """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"""
+
+    __slots__ = ("dim",)
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.squeeze(node.dim),)
+
+
+class UnsqueezeBackward1(Node):
+    """unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)"""
 
     __slots__ = ("dim",)
 
@@ -379,29 +446,29 @@ class SqueezeBackward0_copy(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.self_shape),)
 
 
 class SqueezeBackward1_copy(Node):
     """squeeze_copy.dim(Tensor self, int dim) -> Tensor"""
 
-    __slots__ = ("self_shape",)
+    __slots__ = ("self_shape", "dim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.self_shape, node.dim),)
 
 
 class SqueezeBackward2_copy(Node):
     """squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
 
-    __slots__ = ("self_shape",)
+    __slots__ = ("self_shape", "dim")
 
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.self_shape, node.dim),)
 
 
 class UnsqueezeBackward0_copy(Node):

@@ -13,16 +13,16 @@ from mindtorch.dispatch.arguments import (
     bool_of,
     dtype_of,
     explained,
-    fits_signature,
     float_of,
     int_of,
     ints_of,
+    overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.factory import check_options, factory_options
+from mindtorch.dispatch.factory import check_options, check_out_options, factory_options
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
@@ -57,7 +57,8 @@ def empty(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return empty_out(size, *more_size, memory_format=memory_format, out=out)
+        check_out_options(out, dtype, layout, device, "empty")
+        return empty_out(size, *more_size, memory_format=memory_format, out=out).requires_grad_(requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -137,7 +138,8 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
             requires_grad=requires_grad,
         )
     if out is not None:
-        return zeros_out(size, *more_size, out=out)
+        check_out_options(out, dtype, layout, device, "zeros")
+        return zeros_out(size, *more_size, out=out).requires_grad_(requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -187,7 +189,8 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
             requires_grad=requires_grad,
         )
     if out is not None:
-        return ones_out(size, *more_size, out=out)
+        check_out_options(out, dtype, layout, device, "ones")
+        return ones_out(size, *more_size, out=out).requires_grad_(requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -237,7 +240,8 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
             requires_grad=requires_grad,
         )
     if out is not None:
-        return full_out(size, fill_value, out=out)
+        check_out_options(out, dtype, layout, device, "full")
+        return full_out(size, fill_value, out=out).requires_grad_(requires_grad)
     if type(size) is not tuple:
         size = ints_of(size, "full", "size", 1)
     if type(fill_value) is not int and type(fill_value) is not float:
@@ -283,7 +287,8 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
             requires_grad=requires_grad,
         )
     if out is not None:
-        return arange_default_out(end, out=out)
+        check_out_options(out, dtype, layout, device, "arange")
+        return arange_default_out(end, out=out).requires_grad_(requires_grad)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 1)
     if dtype is not None and type(dtype) is not Dtype:
@@ -355,7 +360,8 @@ def arange_start_step(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return arange_start_step_out(start, end, step, out=out)
+        check_out_options(out, dtype, layout, device, "arange")
+        return arange_start_step_out(start, end, step, out=out).requires_grad_(requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "arange", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -456,7 +462,8 @@ def linspace_default(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return linspace_default_out(start, end, steps, out=out)
+        check_out_options(out, dtype, layout, device, "linspace")
+        return linspace_default_out(start, end, steps, out=out).requires_grad_(requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "linspace", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -507,7 +514,8 @@ def linspace_Tensor_Tensor(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return linspace_Tensor_Tensor_out(start, end, steps, out=out)
+        check_out_options(out, dtype, layout, device, "linspace")
+        return linspace_Tensor_Tensor_out(start, end, steps, out=out).requires_grad_(requires_grad)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             linspace_Tensor_Tensor,
@@ -582,7 +590,8 @@ def linspace_Tensor_Scalar(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return linspace_Tensor_Scalar_out(start, end, steps, out=out)
+        check_out_options(out, dtype, layout, device, "linspace")
+        return linspace_Tensor_Scalar_out(start, end, steps, out=out).requires_grad_(requires_grad)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             linspace_Tensor_Scalar,
@@ -646,7 +655,8 @@ def linspace_Scalar_Tensor(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return linspace_Scalar_Tensor_out(start, end, steps, out=out)
+        check_out_options(out, dtype, layout, device, "linspace")
+        return linspace_Scalar_Tensor_out(start, end, steps, out=out).requires_grad_(requires_grad)
     if not isinstance(end, Tensor):
         return raise_bad_argument(
             linspace_Scalar_Tensor,
@@ -808,7 +818,8 @@ def logspace_default(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return logspace_default_out(start, end, steps, base, out=out)
+        check_out_options(out, dtype, layout, device, "logspace")
+        return logspace_default_out(start, end, steps, base, out=out).requires_grad_(requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "logspace", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -875,7 +886,8 @@ def logspace_Tensor_Tensor(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return logspace_Tensor_Tensor_out(start, end, steps, base, out=out)
+        check_out_options(out, dtype, layout, device, "logspace")
+        return logspace_Tensor_Tensor_out(start, end, steps, base, out=out).requires_grad_(requires_grad)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             logspace_Tensor_Tensor,
@@ -967,7 +979,8 @@ def logspace_Scalar_Tensor(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return logspace_Scalar_Tensor_out(start, end, steps, base, out=out)
+        check_out_options(out, dtype, layout, device, "logspace")
+        return logspace_Scalar_Tensor_out(start, end, steps, base, out=out).requires_grad_(requires_grad)
     if not isinstance(end, Tensor):
         return raise_bad_argument(
             logspace_Scalar_Tensor,
@@ -1047,7 +1060,8 @@ def logspace_Tensor_Scalar(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return logspace_Tensor_Scalar_out(start, end, steps, base, out=out)
+        check_out_options(out, dtype, layout, device, "logspace")
+        return logspace_Tensor_Scalar_out(start, end, steps, base, out=out).requires_grad_(requires_grad)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             logspace_Tensor_Scalar,
@@ -1215,7 +1229,8 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
             requires_grad=requires_grad,
         )
     if out is not None:
-        return range_out(start, end, step, out=out)
+        check_out_options(out, dtype, layout, device, "range")
+        return range_out(start, end, step, out=out).requires_grad_(requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "range", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -1264,7 +1279,8 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
             requires_grad=requires_grad,
         )
     if out is not None:
-        return range_default_out(start, end, out=out)
+        check_out_options(out, dtype, layout, device, "range")
+        return range_default_out(start, end, out=out).requires_grad_(requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "range", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -1309,7 +1325,8 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
             requires_grad=requires_grad,
         )
     if out is not None:
-        return eye_default_out(n, out=out)
+        check_out_options(out, dtype, layout, device, "eye")
+        return eye_default_out(n, out=out).requires_grad_(requires_grad)
     if type(n) is not int:
         n = int_of(n, "eye", "n", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
@@ -1352,7 +1369,8 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
             requires_grad=requires_grad,
         )
     if out is not None:
-        return eye_m_out(n, m, out=out)
+        check_out_options(out, dtype, layout, device, "eye")
+        return eye_m_out(n, m, out=out).requires_grad_(requires_grad)
     if type(n) is not int:
         n = int_of(n, "eye", "n", 1)
     if type(m) is not int:
@@ -2596,6 +2614,15 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
     )
 
 
+def _pin_memory(input, device=None):
+    """_pin_memory(Tensor self, Device? device=None) -> Tensor"""
+    if state.interceptors and intercepts(_pin_memory, input):
+        return call(_pin_memory, input, device)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_pin_memory, input, device)
+    return composite.pin_memory(input, device)
+
+
 def to_dtype_layout(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, non_blocking=False, copy=False, memory_format=None
 ):
@@ -2695,9 +2722,9 @@ def to(*args, **kwargs):
     to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
     to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
     """
-    for overload in (to_other, to_dtype_layout, to_device, to_dtype):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((to_other, to_dtype_layout, to_device, to_dtype), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(to, (to_other, to_dtype_layout, to_device, to_dtype), args, kwargs)
 
 
@@ -2754,7 +2781,7 @@ def fill__Scalar(input, value):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.FillBackward0()
+        node = nodes.FillBackward2()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     _fill_Scalar_kernels[type(input_array)](input_array, value, out=input_array)
@@ -2816,7 +2843,7 @@ def fill__Tensor(input, value):
         value_edge = value._edge or edge_of(value)
         if input_edge or value_edge:
             check_inplace(input)
-            node = nodes.FillBackward1()
+            node = nodes.FillBackward3()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, value_edge)
     _fill_Tensor_kernels[type(input_array)](input_array, value_array, out=input_array)

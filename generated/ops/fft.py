@@ -12,16 +12,16 @@ from mindtorch.dispatch.arguments import (
     bool_of,
     dtype_of,
     explained,
-    fits_signature,
     float_of,
     int_of,
     ints_of,
+    overload_for,
     raise_bad_argument,
     raise_no_overload,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.factory import check_options
+from mindtorch.dispatch.factory import check_options, check_out_options
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
@@ -1014,7 +1014,8 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
             requires_grad=requires_grad,
         )
     if out is not None:
-        return fft_fftfreq_out(n, d, out=out)
+        check_out_options(out, dtype, layout, device, "fft_fftfreq")
+        return fft_fftfreq_out(n, d, out=out).requires_grad_(requires_grad)
     if type(n) is not int:
         n = int_of(n, "fft_fftfreq", "n", 1)
     if type(d) is not float:
@@ -1057,7 +1058,8 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
             requires_grad=requires_grad,
         )
     if out is not None:
-        return fft_rfftfreq_out(n, d, out=out)
+        check_out_options(out, dtype, layout, device, "fft_rfftfreq")
+        return fft_rfftfreq_out(n, d, out=out).requires_grad_(requires_grad)
     if type(n) is not int:
         n = int_of(n, "fft_rfftfreq", "n", 1)
     if type(d) is not float:
@@ -1287,9 +1289,9 @@ def stft(*args, **kwargs):
     """stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor
     stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor
     """
-    for overload in (stft_default, stft_center):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((stft_default, stft_center), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(stft, (stft_default, stft_center), args, kwargs)
 
 

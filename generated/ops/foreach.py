@@ -4,10 +4,18 @@
 
 from mindtorch import state
 from mindtorch.composite import foreach as composite
-from mindtorch.dispatch.arguments import dtype_of, explained, raise_bad_argument, raise_no_overload, scalar_of
+from mindtorch.dispatch.arguments import (
+    bool_of,
+    dtype_of,
+    explained,
+    overload_for,
+    raise_bad_argument,
+    raise_no_overload,
+    scalar_of,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import WrappedNumber, as_operand
+from mindtorch.tensor import Tensor
 
 
 def _foreach_add_Scalar(input, scalar):
@@ -45,26 +53,6 @@ def _foreach_add_List(input, other, *, alpha=1):
     return composite.add_list(input, other, alpha=alpha)
 
 
-def _foreach_add(input, scalar=..., *, other=..., alpha=1):
-    """_foreach_add.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
-    """
-    if isinstance(scalar, (tuple, list)):
-        other, scalar = scalar, ...
-    try:
-        if scalar is not ...:
-            return _foreach_add_Scalar(input, scalar)
-        if other is not ...:
-            return _foreach_add_List(input, other, alpha=alpha)
-    except TypeError as error:
-        raise explained(
-            error, _foreach_add, (_foreach_add_Scalar, _foreach_add_List), (input, scalar, other), {"alpha": alpha}
-        ) from None
-    return raise_no_overload(
-        _foreach_add, (_foreach_add_Scalar, _foreach_add_List), (input, scalar, other), {"alpha": alpha}
-    )
-
-
 def _foreach_add__List(input, other, *, alpha=1):
     """_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()"""
     if state.interceptors and intercepts(_foreach_add__List, input, other):
@@ -78,24 +66,108 @@ def _foreach_add__List(input, other, *, alpha=1):
     return composite.add_list_(input, other, alpha=alpha)
 
 
-def _foreach_add_(input, scalar=..., *, other=..., alpha=1):
-    """_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
+def _foreach_add_ScalarList(input, scalars):
+    """_foreach_add.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_add_ScalarList, input):
+        return call(_foreach_add_ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_add_ScalarList, input, scalars)
+    return composite.add_scalar_list(input, scalars)
+
+
+def _foreach_add__ScalarList(input, scalars):
+    """_foreach_add_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_add__ScalarList, input):
+        return call(_foreach_add__ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_add__ScalarList, input, scalars)
+    return composite.add_scalar_list_(input, scalars)
+
+
+def _foreach_add_Tensor(input, other, *, alpha=1):
+    """_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_add_Tensor, input, other):
+        return call(_foreach_add_Tensor, input, other, alpha=alpha)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(_foreach_add_Tensor, input, other, alpha=alpha)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_add_Tensor, input, other, alpha=alpha)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "_foreach_add", "alpha")
+    return composite.add_tensor(input, other, alpha=alpha)
+
+
+def _foreach_add(*args, **kwargs):
+    """_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]
+    _foreach_add.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
+    _foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
+    _foreach_add.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
     """
-    if isinstance(scalar, (tuple, list)):
-        other, scalar = scalar, ...
-    try:
-        if scalar is not ...:
-            return _foreach_add__Scalar(input, scalar)
-        if other is not ...:
-            return _foreach_add__List(input, other, alpha=alpha)
-    except TypeError as error:
-        raise explained(
-            error, _foreach_add_, (_foreach_add__Scalar, _foreach_add__List), (input, scalar, other), {"alpha": alpha}
-        ) from None
-    return raise_no_overload(
-        _foreach_add_, (_foreach_add__Scalar, _foreach_add__List), (input, scalar, other), {"alpha": alpha}
+    overload = overload_for(
+        (_foreach_add_Tensor, _foreach_add_Scalar, _foreach_add_List, _foreach_add_ScalarList), args, kwargs
     )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_add,
+        (_foreach_add_Tensor, _foreach_add_Scalar, _foreach_add_List, _foreach_add_ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_add__Tensor(input, other, *, alpha=1):
+    """_foreach_add_.Tensor(Tensor(a!)[] self, Tensor other, *, Scalar alpha=1) -> ()"""
+    if state.interceptors and intercepts(_foreach_add__Tensor, input, other):
+        return call(_foreach_add__Tensor, input, other, alpha=alpha)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(_foreach_add__Tensor, input, other, alpha=alpha)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_add__Tensor, input, other, alpha=alpha)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "_foreach_add_", "alpha")
+    return composite.add_tensor_(input, other, alpha=alpha)
+
+
+def _foreach_add_(*args, **kwargs):
+    """_foreach_add_.Tensor(Tensor(a!)[] self, Tensor other, *, Scalar alpha=1) -> ()
+    _foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+    _foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
+    _foreach_add_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
+    """
+    overload = overload_for(
+        (_foreach_add__Tensor, _foreach_add__Scalar, _foreach_add__List, _foreach_add__ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_add_,
+        (_foreach_add__Tensor, _foreach_add__Scalar, _foreach_add__List, _foreach_add__ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_sub_Scalar(input, scalar):
+    """_foreach_sub.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_sub_Scalar, input):
+        return call(_foreach_sub_Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sub_Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_sub", "scalar", 2)
+    return composite.sub_scalar(input, scalar)
+
+
+def _foreach_sub__Scalar(input, scalar):
+    """_foreach_sub_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
+    if state.interceptors and intercepts(_foreach_sub__Scalar, input):
+        return call(_foreach_sub__Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sub__Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_sub_", "scalar", 2)
+    return composite.sub_scalar_(input, scalar)
 
 
 def _foreach_sub_List(input, other, *, alpha=1):
@@ -124,65 +196,47 @@ def _foreach_sub__List(input, other, *, alpha=1):
     return composite.sub_list_(input, other, alpha=alpha)
 
 
-def _foreach_sub_Scalar(input, scalar):
-    """_foreach_sub.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sub_Scalar, input):
-        return call(_foreach_sub_Scalar, input, scalar)
+def _foreach_sub_ScalarList(input, scalars):
+    """_foreach_sub.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_sub_ScalarList, input):
+        return call(_foreach_sub_ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sub_Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_sub", "scalar", 2)
-    return composite.sub_scalar(input, scalar)
+        return raise_bad_argument(_foreach_sub_ScalarList, input, scalars)
+    return composite.sub_scalar_list(input, scalars)
 
 
-def _foreach_sub(input, other=..., *, scalar=..., alpha=1):
-    """_foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
-    _foreach_sub.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
+def _foreach_sub(*args, **kwargs):
+    """_foreach_sub.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
+    _foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
+    _foreach_sub.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
     """
-    if isinstance(as_operand(other), WrappedNumber):
-        scalar, other = other, ...
-    try:
-        if other is not ...:
-            return _foreach_sub_List(input, other, alpha=alpha)
-        if scalar is not ...:
-            return _foreach_sub_Scalar(input, scalar)
-    except TypeError as error:
-        raise explained(
-            error, _foreach_sub, (_foreach_sub_List, _foreach_sub_Scalar), (input, other, scalar), {"alpha": alpha}
-        ) from None
+    overload = overload_for((_foreach_sub_Scalar, _foreach_sub_List, _foreach_sub_ScalarList), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(
-        _foreach_sub, (_foreach_sub_List, _foreach_sub_Scalar), (input, other, scalar), {"alpha": alpha}
+        _foreach_sub, (_foreach_sub_Scalar, _foreach_sub_List, _foreach_sub_ScalarList), args, kwargs
     )
 
 
-def _foreach_sub__Scalar(input, scalar):
-    """_foreach_sub_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
-    if state.interceptors and intercepts(_foreach_sub__Scalar, input):
-        return call(_foreach_sub__Scalar, input, scalar)
+def _foreach_sub__ScalarList(input, scalars):
+    """_foreach_sub_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_sub__ScalarList, input):
+        return call(_foreach_sub__ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sub__Scalar, input, scalar)
-    if type(scalar) is not int and type(scalar) is not float:
-        scalar = scalar_of(scalar, "_foreach_sub_", "scalar", 2)
-    return composite.sub_scalar_(input, scalar)
+        return raise_bad_argument(_foreach_sub__ScalarList, input, scalars)
+    return composite.sub_scalar_list_(input, scalars)
 
 
-def _foreach_sub_(input, other=..., *, scalar=..., alpha=1):
-    """_foreach_sub_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
-    _foreach_sub_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+def _foreach_sub_(*args, **kwargs):
+    """_foreach_sub_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+    _foreach_sub_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
+    _foreach_sub_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
     """
-    if isinstance(as_operand(other), WrappedNumber):
-        scalar, other = other, ...
-    try:
-        if other is not ...:
-            return _foreach_sub__List(input, other, alpha=alpha)
-        if scalar is not ...:
-            return _foreach_sub__Scalar(input, scalar)
-    except TypeError as error:
-        raise explained(
-            error, _foreach_sub_, (_foreach_sub__List, _foreach_sub__Scalar), (input, other, scalar), {"alpha": alpha}
-        ) from None
+    overload = overload_for((_foreach_sub__Scalar, _foreach_sub__List, _foreach_sub__ScalarList), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(
-        _foreach_sub_, (_foreach_sub__List, _foreach_sub__Scalar), (input, other, scalar), {"alpha": alpha}
+        _foreach_sub_, (_foreach_sub__Scalar, _foreach_sub__List, _foreach_sub__ScalarList), args, kwargs
     )
 
 
@@ -219,24 +273,6 @@ def _foreach_mul_List(input, other):
     return composite.mul_list(input, other)
 
 
-def _foreach_mul(input, scalar=..., *, other=...):
-    """_foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]
-    """
-    if isinstance(scalar, (tuple, list)):
-        other, scalar = scalar, ...
-    try:
-        if scalar is not ...:
-            return _foreach_mul_Scalar(input, scalar)
-        if other is not ...:
-            return _foreach_mul_List(input, other)
-    except TypeError as error:
-        raise explained(
-            error, _foreach_mul, (_foreach_mul_Scalar, _foreach_mul_List), (input, scalar, other), {}
-        ) from None
-    return raise_no_overload(_foreach_mul, (_foreach_mul_Scalar, _foreach_mul_List), (input, scalar, other), {})
-
-
 def _foreach_mul__List(input, other):
     """_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
     if state.interceptors and intercepts(_foreach_mul__List, input, other):
@@ -248,22 +284,82 @@ def _foreach_mul__List(input, other):
     return composite.mul_list_(input, other)
 
 
-def _foreach_mul_(input, scalar=..., *, other=...):
-    """_foreach_mul_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+def _foreach_mul_ScalarList(input, scalars):
+    """_foreach_mul.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_mul_ScalarList, input):
+        return call(_foreach_mul_ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_mul_ScalarList, input, scalars)
+    return composite.mul_scalar_list(input, scalars)
+
+
+def _foreach_mul__ScalarList(input, scalars):
+    """_foreach_mul_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_mul__ScalarList, input):
+        return call(_foreach_mul__ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_mul__ScalarList, input, scalars)
+    return composite.mul_scalar_list_(input, scalars)
+
+
+def _foreach_mul_Tensor(input, other):
+    """_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_mul_Tensor, input, other):
+        return call(_foreach_mul_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(_foreach_mul_Tensor, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_mul_Tensor, input, other)
+    return composite.mul_tensor(input, other)
+
+
+def _foreach_mul(*args, **kwargs):
+    """_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]
+    _foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
+    _foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]
+    _foreach_mul.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
     """
-    if isinstance(scalar, (tuple, list)):
-        other, scalar = scalar, ...
-    try:
-        if scalar is not ...:
-            return _foreach_mul__Scalar(input, scalar)
-        if other is not ...:
-            return _foreach_mul__List(input, other)
-    except TypeError as error:
-        raise explained(
-            error, _foreach_mul_, (_foreach_mul__Scalar, _foreach_mul__List), (input, scalar, other), {}
-        ) from None
-    return raise_no_overload(_foreach_mul_, (_foreach_mul__Scalar, _foreach_mul__List), (input, scalar, other), {})
+    overload = overload_for(
+        (_foreach_mul_Tensor, _foreach_mul_Scalar, _foreach_mul_List, _foreach_mul_ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_mul,
+        (_foreach_mul_Tensor, _foreach_mul_Scalar, _foreach_mul_List, _foreach_mul_ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_mul__Tensor(input, other):
+    """_foreach_mul_.Tensor(Tensor(a!)[] self, Tensor other) -> ()"""
+    if state.interceptors and intercepts(_foreach_mul__Tensor, input, other):
+        return call(_foreach_mul__Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(_foreach_mul__Tensor, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_mul__Tensor, input, other)
+    return composite.mul_tensor_(input, other)
+
+
+def _foreach_mul_(*args, **kwargs):
+    """_foreach_mul_.Tensor(Tensor(a!)[] self, Tensor other) -> ()
+    _foreach_mul_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+    _foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+    _foreach_mul_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
+    """
+    overload = overload_for(
+        (_foreach_mul__Tensor, _foreach_mul__Scalar, _foreach_mul__List, _foreach_mul__ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_mul_,
+        (_foreach_mul__Tensor, _foreach_mul__Scalar, _foreach_mul__List, _foreach_mul__ScalarList),
+        args,
+        kwargs,
+    )
 
 
 def _foreach_div_Scalar(input, scalar):
@@ -299,24 +395,6 @@ def _foreach_div_List(input, other):
     return composite.div_list(input, other)
 
 
-def _foreach_div(input, scalar=..., *, other=...):
-    """_foreach_div.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]
-    """
-    if isinstance(scalar, (tuple, list)):
-        other, scalar = scalar, ...
-    try:
-        if scalar is not ...:
-            return _foreach_div_Scalar(input, scalar)
-        if other is not ...:
-            return _foreach_div_List(input, other)
-    except TypeError as error:
-        raise explained(
-            error, _foreach_div, (_foreach_div_Scalar, _foreach_div_List), (input, scalar, other), {}
-        ) from None
-    return raise_no_overload(_foreach_div, (_foreach_div_Scalar, _foreach_div_List), (input, scalar, other), {})
-
-
 def _foreach_div__List(input, other):
     """_foreach_div_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
     if state.interceptors and intercepts(_foreach_div__List, input, other):
@@ -328,109 +406,1285 @@ def _foreach_div__List(input, other):
     return composite.div_list_(input, other)
 
 
-def _foreach_div_(input, scalar=..., *, other=...):
-    """_foreach_div_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_div_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+def _foreach_div_ScalarList(input, scalars):
+    """_foreach_div.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_div_ScalarList, input):
+        return call(_foreach_div_ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_div_ScalarList, input, scalars)
+    return composite.div_scalar_list(input, scalars)
+
+
+def _foreach_div__ScalarList(input, scalars):
+    """_foreach_div_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_div__ScalarList, input):
+        return call(_foreach_div__ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_div__ScalarList, input, scalars)
+    return composite.div_scalar_list_(input, scalars)
+
+
+def _foreach_div_Tensor(input, other):
+    """_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_div_Tensor, input, other):
+        return call(_foreach_div_Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(_foreach_div_Tensor, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_div_Tensor, input, other)
+    return composite.div_tensor(input, other)
+
+
+def _foreach_div(*args, **kwargs):
+    """_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]
+    _foreach_div.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
+    _foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]
+    _foreach_div.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
     """
-    if isinstance(scalar, (tuple, list)):
-        other, scalar = scalar, ...
-    try:
-        if scalar is not ...:
-            return _foreach_div__Scalar(input, scalar)
-        if other is not ...:
-            return _foreach_div__List(input, other)
-    except TypeError as error:
-        raise explained(
-            error, _foreach_div_, (_foreach_div__Scalar, _foreach_div__List), (input, scalar, other), {}
-        ) from None
-    return raise_no_overload(_foreach_div_, (_foreach_div__Scalar, _foreach_div__List), (input, scalar, other), {})
+    overload = overload_for(
+        (_foreach_div_Tensor, _foreach_div_Scalar, _foreach_div_List, _foreach_div_ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_div,
+        (_foreach_div_Tensor, _foreach_div_Scalar, _foreach_div_List, _foreach_div_ScalarList),
+        args,
+        kwargs,
+    )
 
 
-def _foreach_addcmul(input, tensor1, tensor2, value=1):
-    """_foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcmul, input, tensor1, tensor2):
-        return call(_foreach_addcmul, input, tensor1, tensor2, value)
+def _foreach_div__Tensor(input, other):
+    """_foreach_div_.Tensor(Tensor(a!)[] self, Tensor other) -> ()"""
+    if state.interceptors and intercepts(_foreach_div__Tensor, input, other):
+        return call(_foreach_div__Tensor, input, other)
+    if not isinstance(other, Tensor):
+        return raise_bad_argument(_foreach_div__Tensor, input, other)
     if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul, input, tensor1, tensor2, value)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul, input, tensor1, tensor2, value)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul, input, tensor1, tensor2, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "_foreach_addcmul", "value", 4)
-    try:
-        return composite.addcmul_scalar(input, tensor1, tensor2, value)
-    except (AttributeError, TypeError) as error:
-        raise explained(error, _foreach_addcmul, (_foreach_addcmul,), (input, tensor1, tensor2, value), {}) from None
+        return raise_bad_argument(_foreach_div__Tensor, input, other)
+    return composite.div_tensor_(input, other)
 
 
-def _foreach_addcmul_(input, tensor1, tensor2, value=1):
-    """_foreach_addcmul_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcmul_, input, tensor1, tensor2):
-        return call(_foreach_addcmul_, input, tensor1, tensor2, value)
+def _foreach_div_(*args, **kwargs):
+    """_foreach_div_.Tensor(Tensor(a!)[] self, Tensor other) -> ()
+    _foreach_div_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+    _foreach_div_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+    _foreach_div_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
+    """
+    overload = overload_for(
+        (_foreach_div__Tensor, _foreach_div__Scalar, _foreach_div__List, _foreach_div__ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_div_,
+        (_foreach_div__Tensor, _foreach_div__Scalar, _foreach_div__List, _foreach_div__ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_clamp_max_Scalar(input, scalar):
+    """_foreach_clamp_max.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_clamp_max_Scalar, input):
+        return call(_foreach_clamp_max_Scalar, input, scalar)
     if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_, input, tensor1, tensor2, value)
-    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_, input, tensor1, tensor2, value)
-    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcmul_, input, tensor1, tensor2, value)
-    if type(value) is not int and type(value) is not float:
-        value = scalar_of(value, "_foreach_addcmul_", "value", 4)
-    return composite.addcmul_scalar_(input, tensor1, tensor2, value)
+        return raise_bad_argument(_foreach_clamp_max_Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_clamp_max", "scalar", 2)
+    return composite.clamp_max_scalar(input, scalar)
 
 
-def _foreach_addcdiv(input, tensor1, tensor2, value=1):
+def _foreach_clamp_max__Scalar(input, scalar):
+    """_foreach_clamp_max_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
+    if state.interceptors and intercepts(_foreach_clamp_max__Scalar, input):
+        return call(_foreach_clamp_max__Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_max__Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_clamp_max_", "scalar", 2)
+    return composite.clamp_max_scalar_(input, scalar)
+
+
+def _foreach_clamp_max_List(input, other):
+    """_foreach_clamp_max.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_clamp_max_List, input, other):
+        return call(_foreach_clamp_max_List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_max_List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_max_List, input, other)
+    return composite.clamp_max_list(input, other)
+
+
+def _foreach_clamp_max__List(input, other):
+    """_foreach_clamp_max_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
+    if state.interceptors and intercepts(_foreach_clamp_max__List, input, other):
+        return call(_foreach_clamp_max__List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_max__List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_max__List, input, other)
+    return composite.clamp_max_list_(input, other)
+
+
+def _foreach_clamp_max_ScalarList(input, scalars):
+    """_foreach_clamp_max.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_clamp_max_ScalarList, input):
+        return call(_foreach_clamp_max_ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_max_ScalarList, input, scalars)
+    return composite.clamp_max_scalar_list(input, scalars)
+
+
+def _foreach_clamp_max(*args, **kwargs):
+    """_foreach_clamp_max.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
+    _foreach_clamp_max.List(Tensor[] self, Tensor[] other) -> Tensor[]
+    _foreach_clamp_max.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
+    """
+    overload = overload_for(
+        (_foreach_clamp_max_Scalar, _foreach_clamp_max_List, _foreach_clamp_max_ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_clamp_max,
+        (_foreach_clamp_max_Scalar, _foreach_clamp_max_List, _foreach_clamp_max_ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_clamp_max__ScalarList(input, scalars):
+    """_foreach_clamp_max_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_clamp_max__ScalarList, input):
+        return call(_foreach_clamp_max__ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_max__ScalarList, input, scalars)
+    return composite.clamp_max_scalar_list_(input, scalars)
+
+
+def _foreach_clamp_max_(*args, **kwargs):
+    """_foreach_clamp_max_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+    _foreach_clamp_max_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+    _foreach_clamp_max_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
+    """
+    overload = overload_for(
+        (_foreach_clamp_max__Scalar, _foreach_clamp_max__List, _foreach_clamp_max__ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_clamp_max_,
+        (_foreach_clamp_max__Scalar, _foreach_clamp_max__List, _foreach_clamp_max__ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_clamp_min_Scalar(input, scalar):
+    """_foreach_clamp_min.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_clamp_min_Scalar, input):
+        return call(_foreach_clamp_min_Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_min_Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_clamp_min", "scalar", 2)
+    return composite.clamp_min_scalar(input, scalar)
+
+
+def _foreach_clamp_min__Scalar(input, scalar):
+    """_foreach_clamp_min_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
+    if state.interceptors and intercepts(_foreach_clamp_min__Scalar, input):
+        return call(_foreach_clamp_min__Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_min__Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_clamp_min_", "scalar", 2)
+    return composite.clamp_min_scalar_(input, scalar)
+
+
+def _foreach_clamp_min_List(input, other):
+    """_foreach_clamp_min.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_clamp_min_List, input, other):
+        return call(_foreach_clamp_min_List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_min_List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_min_List, input, other)
+    return composite.clamp_min_list(input, other)
+
+
+def _foreach_clamp_min__List(input, other):
+    """_foreach_clamp_min_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
+    if state.interceptors and intercepts(_foreach_clamp_min__List, input, other):
+        return call(_foreach_clamp_min__List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_min__List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_min__List, input, other)
+    return composite.clamp_min_list_(input, other)
+
+
+def _foreach_clamp_min_ScalarList(input, scalars):
+    """_foreach_clamp_min.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_clamp_min_ScalarList, input):
+        return call(_foreach_clamp_min_ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_min_ScalarList, input, scalars)
+    return composite.clamp_min_scalar_list(input, scalars)
+
+
+def _foreach_clamp_min(*args, **kwargs):
+    """_foreach_clamp_min.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
+    _foreach_clamp_min.List(Tensor[] self, Tensor[] other) -> Tensor[]
+    _foreach_clamp_min.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
+    """
+    overload = overload_for(
+        (_foreach_clamp_min_Scalar, _foreach_clamp_min_List, _foreach_clamp_min_ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_clamp_min,
+        (_foreach_clamp_min_Scalar, _foreach_clamp_min_List, _foreach_clamp_min_ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_clamp_min__ScalarList(input, scalars):
+    """_foreach_clamp_min_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_clamp_min__ScalarList, input):
+        return call(_foreach_clamp_min__ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clamp_min__ScalarList, input, scalars)
+    return composite.clamp_min_scalar_list_(input, scalars)
+
+
+def _foreach_clamp_min_(*args, **kwargs):
+    """_foreach_clamp_min_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+    _foreach_clamp_min_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+    _foreach_clamp_min_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
+    """
+    overload = overload_for(
+        (_foreach_clamp_min__Scalar, _foreach_clamp_min__List, _foreach_clamp_min__ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_clamp_min_,
+        (_foreach_clamp_min__Scalar, _foreach_clamp_min__List, _foreach_clamp_min__ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_maximum_Scalar(input, scalar):
+    """_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_maximum_Scalar, input):
+        return call(_foreach_maximum_Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_maximum_Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_maximum", "scalar", 2)
+    return composite.maximum_scalar(input, scalar)
+
+
+def _foreach_maximum__Scalar(input, scalar):
+    """_foreach_maximum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
+    if state.interceptors and intercepts(_foreach_maximum__Scalar, input):
+        return call(_foreach_maximum__Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_maximum__Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_maximum_", "scalar", 2)
+    return composite.maximum_scalar_(input, scalar)
+
+
+def _foreach_maximum_List(input, other):
+    """_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_maximum_List, input, other):
+        return call(_foreach_maximum_List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_maximum_List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_maximum_List, input, other)
+    return composite.maximum_list(input, other)
+
+
+def _foreach_maximum__List(input, other):
+    """_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
+    if state.interceptors and intercepts(_foreach_maximum__List, input, other):
+        return call(_foreach_maximum__List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_maximum__List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_maximum__List, input, other)
+    return composite.maximum_list_(input, other)
+
+
+def _foreach_maximum_ScalarList(input, scalars):
+    """_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_maximum_ScalarList, input):
+        return call(_foreach_maximum_ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_maximum_ScalarList, input, scalars)
+    return composite.maximum_scalar_list(input, scalars)
+
+
+def _foreach_maximum(*args, **kwargs):
+    """_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
+    _foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]
+    _foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
+    """
+    overload = overload_for((_foreach_maximum_Scalar, _foreach_maximum_List, _foreach_maximum_ScalarList), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_maximum, (_foreach_maximum_Scalar, _foreach_maximum_List, _foreach_maximum_ScalarList), args, kwargs
+    )
+
+
+def _foreach_maximum__ScalarList(input, scalars):
+    """_foreach_maximum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_maximum__ScalarList, input):
+        return call(_foreach_maximum__ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_maximum__ScalarList, input, scalars)
+    return composite.maximum_scalar_list_(input, scalars)
+
+
+def _foreach_maximum_(*args, **kwargs):
+    """_foreach_maximum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+    _foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+    _foreach_maximum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
+    """
+    overload = overload_for(
+        (_foreach_maximum__Scalar, _foreach_maximum__List, _foreach_maximum__ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_maximum_,
+        (_foreach_maximum__Scalar, _foreach_maximum__List, _foreach_maximum__ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_minimum_Scalar(input, scalar):
+    """_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_minimum_Scalar, input):
+        return call(_foreach_minimum_Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_minimum_Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_minimum", "scalar", 2)
+    return composite.minimum_scalar(input, scalar)
+
+
+def _foreach_minimum__Scalar(input, scalar):
+    """_foreach_minimum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"""
+    if state.interceptors and intercepts(_foreach_minimum__Scalar, input):
+        return call(_foreach_minimum__Scalar, input, scalar)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_minimum__Scalar, input, scalar)
+    if type(scalar) is not int and type(scalar) is not float:
+        scalar = scalar_of(scalar, "_foreach_minimum_", "scalar", 2)
+    return composite.minimum_scalar_(input, scalar)
+
+
+def _foreach_minimum_List(input, other):
+    """_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_minimum_List, input, other):
+        return call(_foreach_minimum_List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_minimum_List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_minimum_List, input, other)
+    return composite.minimum_list(input, other)
+
+
+def _foreach_minimum__List(input, other):
+    """_foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()"""
+    if state.interceptors and intercepts(_foreach_minimum__List, input, other):
+        return call(_foreach_minimum__List, input, other)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_minimum__List, input, other)
+    if type(other) is not list and not isinstance(other, (list, tuple)):
+        return raise_bad_argument(_foreach_minimum__List, input, other)
+    return composite.minimum_list_(input, other)
+
+
+def _foreach_minimum_ScalarList(input, scalars):
+    """_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_minimum_ScalarList, input):
+        return call(_foreach_minimum_ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_minimum_ScalarList, input, scalars)
+    return composite.minimum_scalar_list(input, scalars)
+
+
+def _foreach_minimum(*args, **kwargs):
+    """_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
+    _foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]
+    _foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
+    """
+    overload = overload_for((_foreach_minimum_Scalar, _foreach_minimum_List, _foreach_minimum_ScalarList), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_minimum, (_foreach_minimum_Scalar, _foreach_minimum_List, _foreach_minimum_ScalarList), args, kwargs
+    )
+
+
+def _foreach_minimum__ScalarList(input, scalars):
+    """_foreach_minimum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_minimum__ScalarList, input):
+        return call(_foreach_minimum__ScalarList, input, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_minimum__ScalarList, input, scalars)
+    return composite.minimum_scalar_list_(input, scalars)
+
+
+def _foreach_minimum_(*args, **kwargs):
+    """_foreach_minimum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+    _foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()
+    _foreach_minimum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
+    """
+    overload = overload_for(
+        (_foreach_minimum__Scalar, _foreach_minimum__List, _foreach_minimum__ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_minimum_,
+        (_foreach_minimum__Scalar, _foreach_minimum__List, _foreach_minimum__ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_addcdiv_Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcdiv.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_addcdiv, input, tensor1, tensor2):
-        return call(_foreach_addcdiv, input, tensor1, tensor2, value)
+    if state.interceptors and intercepts(_foreach_addcdiv_Scalar, input, tensor1, tensor2):
+        return call(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
     if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv, input, tensor1, tensor2, value)
+        return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
     if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv, input, tensor1, tensor2, value)
+        return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv, input, tensor1, tensor2, value)
+        return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "_foreach_addcdiv", "value", 4)
-    try:
-        return composite.addcdiv_scalar(input, tensor1, tensor2, value)
-    except (AttributeError, TypeError) as error:
-        raise explained(error, _foreach_addcdiv, (_foreach_addcdiv,), (input, tensor1, tensor2, value), {}) from None
+    return composite.addcdiv_scalar(input, tensor1, tensor2, value)
 
 
-def _foreach_addcdiv_(input, tensor1, tensor2, value=1):
+def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
     """_foreach_addcdiv_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()"""
-    if state.interceptors and intercepts(_foreach_addcdiv_, input, tensor1, tensor2):
-        return call(_foreach_addcdiv_, input, tensor1, tensor2, value)
+    if state.interceptors and intercepts(_foreach_addcdiv__Scalar, input, tensor1, tensor2):
+        return call(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
     if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_, input, tensor1, tensor2, value)
+        return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
     if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_, input, tensor1, tensor2, value)
+        return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
-        return raise_bad_argument(_foreach_addcdiv_, input, tensor1, tensor2, value)
+        return raise_bad_argument(_foreach_addcdiv__Scalar, input, tensor1, tensor2, value)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "_foreach_addcdiv_", "value", 4)
     return composite.addcdiv_scalar_(input, tensor1, tensor2, value)
 
 
-def _foreach_sqrt(input):
-    """_foreach_sqrt(Tensor[] self) -> Tensor[]"""
-    if state.interceptors and intercepts(_foreach_sqrt, input):
-        return call(_foreach_sqrt, input)
+def _foreach_addcdiv_ScalarList(input, tensor1, tensor2, scalars):
+    """_foreach_addcdiv.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_addcdiv_ScalarList, input, tensor1, tensor2):
+        return call(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sqrt, input)
+        return raise_bad_argument(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
+    return composite.addcdiv_scalar_list(input, tensor1, tensor2, scalars)
+
+
+def _foreach_addcdiv__ScalarList(input, tensor1, tensor2, scalars):
+    """_foreach_addcdiv_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_addcdiv__ScalarList, input, tensor1, tensor2):
+        return call(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv__ScalarList, input, tensor1, tensor2, scalars)
+    return composite.addcdiv_scalar_list_(input, tensor1, tensor2, scalars)
+
+
+def _foreach_addcdiv_Tensor(input, tensor1, tensor2, scalars):
+    """_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars):
+        return call(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
+    if not isinstance(scalars, Tensor):
+        return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
+    return composite.addcdiv_tensor(input, tensor1, tensor2, scalars)
+
+
+def _foreach_addcdiv(*args, **kwargs):
+    """_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]
+    _foreach_addcdiv.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]
+    _foreach_addcdiv.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]
+    """
+    overload = overload_for(
+        (_foreach_addcdiv_Tensor, _foreach_addcdiv_Scalar, _foreach_addcdiv_ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_addcdiv, (_foreach_addcdiv_Tensor, _foreach_addcdiv_Scalar, _foreach_addcdiv_ScalarList), args, kwargs
+    )
+
+
+def _foreach_addcdiv__Tensor(input, tensor1, tensor2, scalars):
+    """_foreach_addcdiv_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars):
+        return call(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
+    if not isinstance(scalars, Tensor):
+        return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcdiv__Tensor, input, tensor1, tensor2, scalars)
+    return composite.addcdiv_tensor_(input, tensor1, tensor2, scalars)
+
+
+def _foreach_addcdiv_(*args, **kwargs):
+    """_foreach_addcdiv_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()
+    _foreach_addcdiv_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()
+    _foreach_addcdiv_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()
+    """
+    overload = overload_for(
+        (_foreach_addcdiv__Tensor, _foreach_addcdiv__Scalar, _foreach_addcdiv__ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_addcdiv_,
+        (_foreach_addcdiv__Tensor, _foreach_addcdiv__Scalar, _foreach_addcdiv__ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_addcmul_Scalar(input, tensor1, tensor2, value=1):
+    """_foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_addcmul_Scalar, input, tensor1, tensor2):
+        return call(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "_foreach_addcmul", "value", 4)
+    return composite.addcmul_scalar(input, tensor1, tensor2, value)
+
+
+def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
+    """_foreach_addcmul_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()"""
+    if state.interceptors and intercepts(_foreach_addcmul__Scalar, input, tensor1, tensor2):
+        return call(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul__Scalar, input, tensor1, tensor2, value)
+    if type(value) is not int and type(value) is not float:
+        value = scalar_of(value, "_foreach_addcmul_", "value", 4)
+    return composite.addcmul_scalar_(input, tensor1, tensor2, value)
+
+
+def _foreach_addcmul_ScalarList(input, tensor1, tensor2, scalars):
+    """_foreach_addcmul.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_addcmul_ScalarList, input, tensor1, tensor2):
+        return call(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
+    return composite.addcmul_scalar_list(input, tensor1, tensor2, scalars)
+
+
+def _foreach_addcmul__ScalarList(input, tensor1, tensor2, scalars):
+    """_foreach_addcmul_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_addcmul__ScalarList, input, tensor1, tensor2):
+        return call(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul__ScalarList, input, tensor1, tensor2, scalars)
+    return composite.addcmul_scalar_list_(input, tensor1, tensor2, scalars)
+
+
+def _foreach_addcmul_Tensor(input, tensor1, tensor2, scalars):
+    """_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars):
+        return call(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
+    if not isinstance(scalars, Tensor):
+        return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
+    return composite.addcmul_tensor(input, tensor1, tensor2, scalars)
+
+
+def _foreach_addcmul(*args, **kwargs):
+    """_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]
+    _foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]
+    _foreach_addcmul.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]
+    """
+    overload = overload_for(
+        (_foreach_addcmul_Tensor, _foreach_addcmul_Scalar, _foreach_addcmul_ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_addcmul, (_foreach_addcmul_Tensor, _foreach_addcmul_Scalar, _foreach_addcmul_ScalarList), args, kwargs
+    )
+
+
+def _foreach_addcmul__Tensor(input, tensor1, tensor2, scalars):
+    """_foreach_addcmul_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()"""
+    if state.interceptors and intercepts(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars):
+        return call(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
+    if not isinstance(scalars, Tensor):
+        return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
+    if type(tensor1) is not list and not isinstance(tensor1, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
+    if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
+        return raise_bad_argument(_foreach_addcmul__Tensor, input, tensor1, tensor2, scalars)
+    return composite.addcmul_tensor_(input, tensor1, tensor2, scalars)
+
+
+def _foreach_addcmul_(*args, **kwargs):
+    """_foreach_addcmul_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()
+    _foreach_addcmul_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()
+    _foreach_addcmul_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()
+    """
+    overload = overload_for(
+        (_foreach_addcmul__Tensor, _foreach_addcmul__Scalar, _foreach_addcmul__ScalarList), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_addcmul_,
+        (_foreach_addcmul__Tensor, _foreach_addcmul__Scalar, _foreach_addcmul__ScalarList),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_lerp_List(input, tensors1, weights):
+    """_foreach_lerp.List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_lerp_List, input, tensors1, weights):
+        return call(_foreach_lerp_List, input, tensors1, weights)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp_List, input, tensors1, weights)
+    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp_List, input, tensors1, weights)
+    if type(weights) is not list and not isinstance(weights, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp_List, input, tensors1, weights)
+    return composite.lerp_list(input, tensors1, weights)
+
+
+def _foreach_lerp__List(input, tensors1, weights):
+    """_foreach_lerp_.List(Tensor(a!)[] self, Tensor[] tensors1, Tensor[] weights) -> ()"""
+    if state.interceptors and intercepts(_foreach_lerp__List, input, tensors1, weights):
+        return call(_foreach_lerp__List, input, tensors1, weights)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp__List, input, tensors1, weights)
+    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp__List, input, tensors1, weights)
+    if type(weights) is not list and not isinstance(weights, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp__List, input, tensors1, weights)
+    return composite.lerp_list_(input, tensors1, weights)
+
+
+def _foreach_lerp_Scalar(input, tensors1, weight):
+    """_foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_lerp_Scalar, input, tensors1):
+        return call(_foreach_lerp_Scalar, input, tensors1, weight)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp_Scalar, input, tensors1, weight)
+    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp_Scalar, input, tensors1, weight)
+    if type(weight) is not int and type(weight) is not float:
+        weight = scalar_of(weight, "_foreach_lerp", "weight", 3)
+    return composite.lerp_scalar(input, tensors1, weight)
+
+
+def _foreach_lerp__Scalar(input, tensors1, weight):
+    """_foreach_lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()"""
+    if state.interceptors and intercepts(_foreach_lerp__Scalar, input, tensors1):
+        return call(_foreach_lerp__Scalar, input, tensors1, weight)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp__Scalar, input, tensors1, weight)
+    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp__Scalar, input, tensors1, weight)
+    if type(weight) is not int and type(weight) is not float:
+        weight = scalar_of(weight, "_foreach_lerp_", "weight", 3)
+    return composite.lerp_scalar_(input, tensors1, weight)
+
+
+def _foreach_lerp_ScalarList(input, tensors1, weight):
+    """_foreach_lerp.ScalarList(Tensor[] self, Tensor[] tensors1, Scalar[] weight) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_lerp_ScalarList, input, tensors1):
+        return call(_foreach_lerp_ScalarList, input, tensors1, weight)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp_ScalarList, input, tensors1, weight)
+    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp_ScalarList, input, tensors1, weight)
+    return composite.lerp_scalar_list(input, tensors1, weight)
+
+
+def _foreach_lerp(*args, **kwargs):
+    """_foreach_lerp.List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]
+    _foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]
+    _foreach_lerp.ScalarList(Tensor[] self, Tensor[] tensors1, Scalar[] weight) -> Tensor[]
+    """
+    overload = overload_for((_foreach_lerp_List, _foreach_lerp_Scalar, _foreach_lerp_ScalarList), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_lerp, (_foreach_lerp_List, _foreach_lerp_Scalar, _foreach_lerp_ScalarList), args, kwargs
+    )
+
+
+def _foreach_lerp__ScalarList(input, tensors1, weight):
+    """_foreach_lerp_.ScalarList(Tensor(a!)[] self, Tensor[] tensors1, Scalar[] weight) -> ()"""
+    if state.interceptors and intercepts(_foreach_lerp__ScalarList, input, tensors1):
+        return call(_foreach_lerp__ScalarList, input, tensors1, weight)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp__ScalarList, input, tensors1, weight)
+    if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
+        return raise_bad_argument(_foreach_lerp__ScalarList, input, tensors1, weight)
+    return composite.lerp_scalar_list_(input, tensors1, weight)
+
+
+def _foreach_lerp_(*args, **kwargs):
+    """_foreach_lerp_.List(Tensor(a!)[] self, Tensor[] tensors1, Tensor[] weights) -> ()
+    _foreach_lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()
+    _foreach_lerp_.ScalarList(Tensor(a!)[] self, Tensor[] tensors1, Scalar[] weight) -> ()
+    """
+    overload = overload_for((_foreach_lerp__List, _foreach_lerp__Scalar, _foreach_lerp__ScalarList), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_lerp_, (_foreach_lerp__List, _foreach_lerp__Scalar, _foreach_lerp__ScalarList), args, kwargs
+    )
+
+
+def _foreach_pow_List(input, exponent):
+    """_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_pow_List, input, exponent):
+        return call(_foreach_pow_List, input, exponent)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_pow_List, input, exponent)
+    if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
+        return raise_bad_argument(_foreach_pow_List, input, exponent)
+    return composite.pow_list(input, exponent)
+
+
+def _foreach_pow__List(input, exponent):
+    """_foreach_pow_.List(Tensor(a!)[] self, Tensor[] exponent) -> ()"""
+    if state.interceptors and intercepts(_foreach_pow__List, input, exponent):
+        return call(_foreach_pow__List, input, exponent)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_pow__List, input, exponent)
+    if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
+        return raise_bad_argument(_foreach_pow__List, input, exponent)
+    return composite.pow_list_(input, exponent)
+
+
+def _foreach_pow_Scalar(input, exponent):
+    """_foreach_pow.Scalar(Tensor[] self, Scalar exponent) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_pow_Scalar, input):
+        return call(_foreach_pow_Scalar, input, exponent)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_pow_Scalar, input, exponent)
+    if type(exponent) is not int and type(exponent) is not float:
+        exponent = scalar_of(exponent, "_foreach_pow", "exponent", 2)
+    return composite.pow_scalar(input, exponent)
+
+
+def _foreach_pow__Scalar(input, exponent):
+    """_foreach_pow_.Scalar(Tensor(a!)[] self, Scalar exponent) -> ()"""
+    if state.interceptors and intercepts(_foreach_pow__Scalar, input):
+        return call(_foreach_pow__Scalar, input, exponent)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_pow__Scalar, input, exponent)
+    if type(exponent) is not int and type(exponent) is not float:
+        exponent = scalar_of(exponent, "_foreach_pow_", "exponent", 2)
+    return composite.pow_scalar_(input, exponent)
+
+
+def _foreach_pow_ScalarList(input, exponent):
+    """_foreach_pow.ScalarList(Tensor[] self, Scalar[] exponent) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_pow_ScalarList, input):
+        return call(_foreach_pow_ScalarList, input, exponent)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_pow_ScalarList, input, exponent)
+    return composite.pow_scalar_list(input, exponent)
+
+
+def _foreach_pow__ScalarList(input, exponent):
+    """_foreach_pow_.ScalarList(Tensor(a!)[] self, Scalar[] exponent) -> ()"""
+    if state.interceptors and intercepts(_foreach_pow__ScalarList, input):
+        return call(_foreach_pow__ScalarList, input, exponent)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_pow__ScalarList, input, exponent)
+    return composite.pow_scalar_list_(input, exponent)
+
+
+def _foreach_pow_(*args, **kwargs):
+    """_foreach_pow_.List(Tensor(a!)[] self, Tensor[] exponent) -> ()
+    _foreach_pow_.Scalar(Tensor(a!)[] self, Scalar exponent) -> ()
+    _foreach_pow_.ScalarList(Tensor(a!)[] self, Scalar[] exponent) -> ()
+    """
+    overload = overload_for((_foreach_pow__List, _foreach_pow__Scalar, _foreach_pow__ScalarList), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_pow_, (_foreach_pow__List, _foreach_pow__Scalar, _foreach_pow__ScalarList), args, kwargs
+    )
+
+
+def _foreach_pow_ScalarAndTensor(input, exponent):
+    """_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_pow_ScalarAndTensor, exponent):
+        return call(_foreach_pow_ScalarAndTensor, input, exponent)
+    if type(input) is not int and type(input) is not float:
+        input = scalar_of(input, "_foreach_pow", "input", 1)
+    if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
+        return raise_bad_argument(_foreach_pow_ScalarAndTensor, input, exponent)
+    return composite.pow_of_scalar(input, exponent)
+
+
+def _foreach_pow(*args, **kwargs):
+    """_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]
+    _foreach_pow.Scalar(Tensor[] self, Scalar exponent) -> Tensor[]
+    _foreach_pow.ScalarList(Tensor[] self, Scalar[] exponent) -> Tensor[]
+    _foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]
+    """
+    overload = overload_for(
+        (_foreach_pow_List, _foreach_pow_Scalar, _foreach_pow_ScalarList, _foreach_pow_ScalarAndTensor), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
+    return raise_no_overload(
+        _foreach_pow,
+        (_foreach_pow_List, _foreach_pow_Scalar, _foreach_pow_ScalarList, _foreach_pow_ScalarAndTensor),
+        args,
+        kwargs,
+    )
+
+
+def _foreach_abs(input):
+    """_foreach_abs(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_abs, input):
+        return call(_foreach_abs, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_abs, input)
     try:
-        return composite.sqrt(input)
+        return composite.abs(input)
     except (AttributeError, TypeError) as error:
-        raise explained(error, _foreach_sqrt, (_foreach_sqrt,), (input,), {}) from None
+        raise explained(error, _foreach_abs, (_foreach_abs,), (input,), {}) from None
 
 
-def _foreach_sqrt_(input):
-    """_foreach_sqrt_(Tensor(a!)[] self) -> ()"""
-    if state.interceptors and intercepts(_foreach_sqrt_, input):
-        return call(_foreach_sqrt_, input)
+def _foreach_abs_(input):
+    """_foreach_abs_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_abs_, input):
+        return call(_foreach_abs_, input)
     if type(input) is not list and not isinstance(input, (list, tuple)):
-        return raise_bad_argument(_foreach_sqrt_, input)
-    return composite.sqrt_(input)
+        return raise_bad_argument(_foreach_abs_, input)
+    return composite.abs_(input)
+
+
+def _foreach_acos(input):
+    """_foreach_acos(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_acos, input):
+        return call(_foreach_acos, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_acos, input)
+    try:
+        return composite.acos(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_acos, (_foreach_acos,), (input,), {}) from None
+
+
+def _foreach_acos_(input):
+    """_foreach_acos_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_acos_, input):
+        return call(_foreach_acos_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_acos_, input)
+    return composite.acos_(input)
+
+
+def _foreach_asin(input):
+    """_foreach_asin(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_asin, input):
+        return call(_foreach_asin, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_asin, input)
+    try:
+        return composite.asin(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_asin, (_foreach_asin,), (input,), {}) from None
+
+
+def _foreach_asin_(input):
+    """_foreach_asin_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_asin_, input):
+        return call(_foreach_asin_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_asin_, input)
+    return composite.asin_(input)
+
+
+def _foreach_atan(input):
+    """_foreach_atan(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_atan, input):
+        return call(_foreach_atan, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_atan, input)
+    try:
+        return composite.atan(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_atan, (_foreach_atan,), (input,), {}) from None
+
+
+def _foreach_atan_(input):
+    """_foreach_atan_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_atan_, input):
+        return call(_foreach_atan_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_atan_, input)
+    return composite.atan_(input)
+
+
+def _foreach_ceil(input):
+    """_foreach_ceil(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_ceil, input):
+        return call(_foreach_ceil, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_ceil, input)
+    try:
+        return composite.ceil(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_ceil, (_foreach_ceil,), (input,), {}) from None
+
+
+def _foreach_ceil_(input):
+    """_foreach_ceil_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_ceil_, input):
+        return call(_foreach_ceil_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_ceil_, input)
+    return composite.ceil_(input)
+
+
+def _foreach_cos(input):
+    """_foreach_cos(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_cos, input):
+        return call(_foreach_cos, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_cos, input)
+    try:
+        return composite.cos(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_cos, (_foreach_cos,), (input,), {}) from None
+
+
+def _foreach_cos_(input):
+    """_foreach_cos_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_cos_, input):
+        return call(_foreach_cos_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_cos_, input)
+    return composite.cos_(input)
+
+
+def _foreach_cosh(input):
+    """_foreach_cosh(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_cosh, input):
+        return call(_foreach_cosh, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_cosh, input)
+    try:
+        return composite.cosh(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_cosh, (_foreach_cosh,), (input,), {}) from None
+
+
+def _foreach_cosh_(input):
+    """_foreach_cosh_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_cosh_, input):
+        return call(_foreach_cosh_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_cosh_, input)
+    return composite.cosh_(input)
+
+
+def _foreach_erf(input):
+    """_foreach_erf(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_erf, input):
+        return call(_foreach_erf, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_erf, input)
+    try:
+        return composite.erf(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_erf, (_foreach_erf,), (input,), {}) from None
+
+
+def _foreach_erf_(input):
+    """_foreach_erf_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_erf_, input):
+        return call(_foreach_erf_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_erf_, input)
+    return composite.erf_(input)
+
+
+def _foreach_erfc(input):
+    """_foreach_erfc(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_erfc, input):
+        return call(_foreach_erfc, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_erfc, input)
+    try:
+        return composite.erfc(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_erfc, (_foreach_erfc,), (input,), {}) from None
+
+
+def _foreach_erfc_(input):
+    """_foreach_erfc_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_erfc_, input):
+        return call(_foreach_erfc_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_erfc_, input)
+    return composite.erfc_(input)
+
+
+def _foreach_exp(input):
+    """_foreach_exp(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_exp, input):
+        return call(_foreach_exp, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_exp, input)
+    try:
+        return composite.exp(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_exp, (_foreach_exp,), (input,), {}) from None
+
+
+def _foreach_exp_(input):
+    """_foreach_exp_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_exp_, input):
+        return call(_foreach_exp_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_exp_, input)
+    return composite.exp_(input)
+
+
+def _foreach_expm1(input):
+    """_foreach_expm1(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_expm1, input):
+        return call(_foreach_expm1, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_expm1, input)
+    try:
+        return composite.expm1(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_expm1, (_foreach_expm1,), (input,), {}) from None
+
+
+def _foreach_expm1_(input):
+    """_foreach_expm1_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_expm1_, input):
+        return call(_foreach_expm1_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_expm1_, input)
+    return composite.expm1_(input)
+
+
+def _foreach_floor(input):
+    """_foreach_floor(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_floor, input):
+        return call(_foreach_floor, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_floor, input)
+    try:
+        return composite.floor(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_floor, (_foreach_floor,), (input,), {}) from None
+
+
+def _foreach_floor_(input):
+    """_foreach_floor_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_floor_, input):
+        return call(_foreach_floor_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_floor_, input)
+    return composite.floor_(input)
+
+
+def _foreach_frac(input):
+    """_foreach_frac(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_frac, input):
+        return call(_foreach_frac, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_frac, input)
+    try:
+        return composite.frac(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_frac, (_foreach_frac,), (input,), {}) from None
+
+
+def _foreach_frac_(input):
+    """_foreach_frac_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_frac_, input):
+        return call(_foreach_frac_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_frac_, input)
+    return composite.frac_(input)
+
+
+def _foreach_lgamma(input):
+    """_foreach_lgamma(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_lgamma, input):
+        return call(_foreach_lgamma, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_lgamma, input)
+    try:
+        return composite.lgamma(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_lgamma, (_foreach_lgamma,), (input,), {}) from None
+
+
+def _foreach_lgamma_(input):
+    """_foreach_lgamma_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_lgamma_, input):
+        return call(_foreach_lgamma_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_lgamma_, input)
+    return composite.lgamma_(input)
+
+
+def _foreach_log(input):
+    """_foreach_log(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_log, input):
+        return call(_foreach_log, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_log, input)
+    try:
+        return composite.log(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_log, (_foreach_log,), (input,), {}) from None
+
+
+def _foreach_log_(input):
+    """_foreach_log_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_log_, input):
+        return call(_foreach_log_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_log_, input)
+    return composite.log_(input)
+
+
+def _foreach_log10(input):
+    """_foreach_log10(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_log10, input):
+        return call(_foreach_log10, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_log10, input)
+    try:
+        return composite.log10(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_log10, (_foreach_log10,), (input,), {}) from None
+
+
+def _foreach_log10_(input):
+    """_foreach_log10_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_log10_, input):
+        return call(_foreach_log10_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_log10_, input)
+    return composite.log10_(input)
+
+
+def _foreach_log1p(input):
+    """_foreach_log1p(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_log1p, input):
+        return call(_foreach_log1p, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_log1p, input)
+    try:
+        return composite.log1p(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_log1p, (_foreach_log1p,), (input,), {}) from None
+
+
+def _foreach_log1p_(input):
+    """_foreach_log1p_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_log1p_, input):
+        return call(_foreach_log1p_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_log1p_, input)
+    return composite.log1p_(input)
+
+
+def _foreach_log2(input):
+    """_foreach_log2(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_log2, input):
+        return call(_foreach_log2, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_log2, input)
+    try:
+        return composite.log2(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_log2, (_foreach_log2,), (input,), {}) from None
+
+
+def _foreach_log2_(input):
+    """_foreach_log2_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_log2_, input):
+        return call(_foreach_log2_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_log2_, input)
+    return composite.log2_(input)
 
 
 def _foreach_neg(input):
@@ -454,6 +1708,249 @@ def _foreach_neg_(input):
     return composite.neg_(input)
 
 
+def _foreach_reciprocal(input):
+    """_foreach_reciprocal(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_reciprocal, input):
+        return call(_foreach_reciprocal, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_reciprocal, input)
+    try:
+        return composite.reciprocal(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_reciprocal, (_foreach_reciprocal,), (input,), {}) from None
+
+
+def _foreach_reciprocal_(input):
+    """_foreach_reciprocal_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_reciprocal_, input):
+        return call(_foreach_reciprocal_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_reciprocal_, input)
+    return composite.reciprocal_(input)
+
+
+def _foreach_round(input):
+    """_foreach_round(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_round, input):
+        return call(_foreach_round, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_round, input)
+    try:
+        return composite.round(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_round, (_foreach_round,), (input,), {}) from None
+
+
+def _foreach_round_(input):
+    """_foreach_round_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_round_, input):
+        return call(_foreach_round_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_round_, input)
+    return composite.round_(input)
+
+
+def _foreach_rsqrt(input):
+    """_foreach_rsqrt(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_rsqrt, input):
+        return call(_foreach_rsqrt, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_rsqrt, input)
+    try:
+        return composite.rsqrt(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_rsqrt, (_foreach_rsqrt,), (input,), {}) from None
+
+
+def _foreach_rsqrt_(input):
+    """_foreach_rsqrt_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_rsqrt_, input):
+        return call(_foreach_rsqrt_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_rsqrt_, input)
+    return composite.rsqrt_(input)
+
+
+def _foreach_sigmoid(input):
+    """_foreach_sigmoid(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_sigmoid, input):
+        return call(_foreach_sigmoid, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sigmoid, input)
+    try:
+        return composite.sigmoid(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_sigmoid, (_foreach_sigmoid,), (input,), {}) from None
+
+
+def _foreach_sigmoid_(input):
+    """_foreach_sigmoid_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_sigmoid_, input):
+        return call(_foreach_sigmoid_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sigmoid_, input)
+    return composite.sigmoid_(input)
+
+
+def _foreach_sign(input):
+    """_foreach_sign(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_sign, input):
+        return call(_foreach_sign, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sign, input)
+    try:
+        return composite.sign(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_sign, (_foreach_sign,), (input,), {}) from None
+
+
+def _foreach_sign_(input):
+    """_foreach_sign_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_sign_, input):
+        return call(_foreach_sign_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sign_, input)
+    return composite.sign_(input)
+
+
+def _foreach_sin(input):
+    """_foreach_sin(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_sin, input):
+        return call(_foreach_sin, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sin, input)
+    try:
+        return composite.sin(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_sin, (_foreach_sin,), (input,), {}) from None
+
+
+def _foreach_sin_(input):
+    """_foreach_sin_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_sin_, input):
+        return call(_foreach_sin_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sin_, input)
+    return composite.sin_(input)
+
+
+def _foreach_sinh(input):
+    """_foreach_sinh(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_sinh, input):
+        return call(_foreach_sinh, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sinh, input)
+    try:
+        return composite.sinh(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_sinh, (_foreach_sinh,), (input,), {}) from None
+
+
+def _foreach_sinh_(input):
+    """_foreach_sinh_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_sinh_, input):
+        return call(_foreach_sinh_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sinh_, input)
+    return composite.sinh_(input)
+
+
+def _foreach_sqrt(input):
+    """_foreach_sqrt(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_sqrt, input):
+        return call(_foreach_sqrt, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sqrt, input)
+    try:
+        return composite.sqrt(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_sqrt, (_foreach_sqrt,), (input,), {}) from None
+
+
+def _foreach_sqrt_(input):
+    """_foreach_sqrt_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_sqrt_, input):
+        return call(_foreach_sqrt_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_sqrt_, input)
+    return composite.sqrt_(input)
+
+
+def _foreach_tan(input):
+    """_foreach_tan(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_tan, input):
+        return call(_foreach_tan, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_tan, input)
+    try:
+        return composite.tan(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_tan, (_foreach_tan,), (input,), {}) from None
+
+
+def _foreach_tan_(input):
+    """_foreach_tan_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_tan_, input):
+        return call(_foreach_tan_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_tan_, input)
+    return composite.tan_(input)
+
+
+def _foreach_tanh(input):
+    """_foreach_tanh(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_tanh, input):
+        return call(_foreach_tanh, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_tanh, input)
+    try:
+        return composite.tanh(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_tanh, (_foreach_tanh,), (input,), {}) from None
+
+
+def _foreach_tanh_(input):
+    """_foreach_tanh_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_tanh_, input):
+        return call(_foreach_tanh_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_tanh_, input)
+    return composite.tanh_(input)
+
+
+def _foreach_trunc(input):
+    """_foreach_trunc(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_trunc, input):
+        return call(_foreach_trunc, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_trunc, input)
+    try:
+        return composite.trunc(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_trunc, (_foreach_trunc,), (input,), {}) from None
+
+
+def _foreach_trunc_(input):
+    """_foreach_trunc_(Tensor(a!)[] self) -> ()"""
+    if state.interceptors and intercepts(_foreach_trunc_, input):
+        return call(_foreach_trunc_, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_trunc_, input)
+    return composite.trunc_(input)
+
+
+def _foreach_max(input):
+    """_foreach_max(Tensor[] self) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_max, input):
+        return call(_foreach_max, input)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_max, input)
+    try:
+        return composite.max(input)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_max, (_foreach_max,), (input,), {}) from None
+
+
 def _foreach_norm(input, ord=2, dtype=None):
     """_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]"""
     if state.interceptors and intercepts(_foreach_norm, input):
@@ -468,6 +1965,61 @@ def _foreach_norm(input, ord=2, dtype=None):
         return composite.norm_scalar(input, ord, dtype)
     except (AttributeError, TypeError) as error:
         raise explained(error, _foreach_norm, (_foreach_norm,), (input, ord, dtype), {}) from None
+
+
+def _foreach_powsum(input, ord=2, dtype=None):
+    """_foreach_powsum.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_powsum, input):
+        return call(_foreach_powsum, input, ord, dtype)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_powsum, input, ord, dtype)
+    if type(ord) is not int and type(ord) is not float:
+        ord = scalar_of(ord, "_foreach_powsum", "ord", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "_foreach_powsum", "dtype", 3)
+    try:
+        return composite.powsum_scalar(input, ord, dtype)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_powsum, (_foreach_powsum,), (input, ord, dtype), {}) from None
+
+
+def _foreach_mm(input, mat2):
+    """_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_mm, input, mat2):
+        return call(_foreach_mm, input, mat2)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_mm, input, mat2)
+    if type(mat2) is not list and not isinstance(mat2, (list, tuple)):
+        return raise_bad_argument(_foreach_mm, input, mat2)
+    try:
+        return composite.mm(input, mat2)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_mm, (_foreach_mm,), (input, mat2), {}) from None
+
+
+def _foreach_clone(input, *, memory_format=None):
+    """_foreach_clone(Tensor[] self, *, MemoryFormat? memory_format=None) -> Tensor[]"""
+    if state.interceptors and intercepts(_foreach_clone, input):
+        return call(_foreach_clone, input, memory_format=memory_format)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_clone, input, memory_format=memory_format)
+    try:
+        return composite.clone(input, memory_format=memory_format)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _foreach_clone, (_foreach_clone,), (input,), {}) from None
+
+
+def _foreach_copy_(input, src, non_blocking=False):
+    """_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()"""
+    if state.interceptors and intercepts(_foreach_copy_, input, src):
+        return call(_foreach_copy_, input, src, non_blocking)
+    if type(input) is not list and not isinstance(input, (list, tuple)):
+        return raise_bad_argument(_foreach_copy_, input, src, non_blocking)
+    if type(src) is not list and not isinstance(src, (list, tuple)):
+        return raise_bad_argument(_foreach_copy_, input, src, non_blocking)
+    if non_blocking is not False and non_blocking is not True:
+        non_blocking = bool_of(non_blocking, "_foreach_copy_", "non_blocking", 3)
+    return composite.copy(input, src, non_blocking)
 
 
 def _foreach_zero_(input):

@@ -2,21 +2,19 @@
 # Regenerate: python -m codegen
 """The indexing ops: what a call does, layer by layer, in one function each."""
 
-import builtins
-
 from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, set_array
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad
+from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import indexing as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
     explained,
-    fits_signature,
     int_of,
     ints_of,
+    overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
@@ -74,6 +72,84 @@ def index_out(input, indices, *, out):
     set_array(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
     mark_written(out)
     return out
+
+
+def _unsafe_masked_index(input, mask, indices, fill):
+    """_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor"""
+    if state.interceptors and intercepts(_unsafe_masked_index, input, mask, indices):
+        return call(_unsafe_masked_index, input, mask, indices, fill)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
+    if not isinstance(mask, Tensor):
+        return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
+    if type(indices) is not list and not isinstance(indices, (list, tuple)):
+        return raise_bad_argument(_unsafe_masked_index, input, mask, indices, fill)
+    if type(fill) is not int and type(fill) is not float:
+        fill = scalar_of(fill, "_unsafe_masked_index", "fill", 4)
+    try:
+        return composite.unsafe_masked_index(input, mask, indices, fill)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error, _unsafe_masked_index, (_unsafe_masked_index,), (input, mask, indices, fill), {}
+        ) from None
+
+
+def _unsafe_masked_index_put_accumulate(input, mask, indices, values):
+    """_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor"""
+    if state.interceptors and intercepts(_unsafe_masked_index_put_accumulate, input, mask, indices, values):
+        return call(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
+    if not isinstance(mask, Tensor):
+        return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
+    if not isinstance(values, Tensor):
+        return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
+    if type(indices) is not list and not isinstance(indices, (list, tuple)):
+        return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
+    try:
+        return composite.unsafe_masked_index_put_accumulate(input, mask, indices, values)
+    except (AttributeError, TypeError) as error:
+        raise explained(
+            error,
+            _unsafe_masked_index_put_accumulate,
+            (_unsafe_masked_index_put_accumulate,),
+            (input, mask, indices, values),
+            {},
+        ) from None
+
+
+def _chunk_cat(tensors, dim, num_chunks, *, out=None):
+    """_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor"""
+    if state.interceptors and intercepts(_chunk_cat, tensors):
+        return call(_chunk_cat, tensors, dim, num_chunks, out=out)
+    if out is not None:
+        return _chunk_cat_out(tensors, dim, num_chunks, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(_chunk_cat, tensors, dim, num_chunks, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "_chunk_cat", "dim", 2)
+    if type(num_chunks) is not int:
+        num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
+    try:
+        return composite.chunk_cat(tensors, dim, num_chunks)
+    except (AttributeError, TypeError) as error:
+        raise explained(error, _chunk_cat, (_chunk_cat,), (tensors, dim, num_chunks), {}) from None
+
+
+def _chunk_cat_out(tensors, dim, num_chunks, *, out):
+    """_chunk_cat.out(Tensor[] tensors, int dim, int num_chunks, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_chunk_cat_out, tensors, out):
+        return call(_chunk_cat_out, tensors, dim, num_chunks, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(_chunk_cat_out, tensors, dim, num_chunks, out=out)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(_chunk_cat_out, tensors, dim, num_chunks, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "_chunk_cat", "dim", 2)
+    if type(num_chunks) is not int:
+        num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
+    refuse_grad("_chunk_cat", *tensors, out)
+    return write_out(out, composite.chunk_cat(tensors, dim, num_chunks))
 
 
 _index_put_kernels = kernel_table("index_put")
@@ -1260,7 +1336,7 @@ def cat(tensors, dim=0, *, out=None, axis=None):
     node = None
     if state.grad_everywhere or thread.grad_enabled:
         tensors_edges = edges_of(tensors)
-        if builtins.any(tensors_edges):
+        if tensors_edges:
             node = nodes.CatBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = tensors_edges
@@ -1314,7 +1390,7 @@ def stack(tensors, dim=0, *, out=None, axis=None):
     node = None
     if state.grad_everywhere or thread.grad_enabled:
         tensors_edges = edges_of(tensors)
-        if builtins.any(tensors_edges):
+        if tensors_edges:
             node = nodes.StackBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = tensors_edges
@@ -2145,9 +2221,11 @@ def repeat_interleave(*args, **kwargs):
     """
     if "axis" in kwargs:
         kwargs["dim"] = kwargs.pop("axis")
-    for overload in (repeat_interleave_self_Tensor, repeat_interleave_self_int, repeat_interleave_Tensor):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for(
+        (repeat_interleave_self_Tensor, repeat_interleave_self_int, repeat_interleave_Tensor), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(
         repeat_interleave,
         (repeat_interleave_self_Tensor, repeat_interleave_self_int, repeat_interleave_Tensor),

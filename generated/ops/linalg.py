@@ -14,10 +14,10 @@ from mindtorch.dispatch.arguments import (
     bool_of,
     dtype_of,
     explained,
-    fits_signature,
     float_of,
     int_of,
     ints_of,
+    overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
@@ -1061,7 +1061,7 @@ def linalg_inv_ex_out(A, *, check_errors=False, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.linalg_inv_ex(out)
+    return return_types.linalg_inv_ex_out(out)
 
 
 def linalg_inv(A, *, out=None):
@@ -1154,7 +1154,7 @@ def _linalg_det_out(A, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types._linalg_det(out)
+    return return_types._linalg_det_out(out)
 
 
 def linalg_det(A, *, out=None):
@@ -1234,7 +1234,7 @@ def _linalg_slogdet_out(A, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types._linalg_slogdet(out)
+    return return_types._linalg_slogdet_out(out)
 
 
 def linalg_slogdet(A, *, out=None):
@@ -1257,7 +1257,7 @@ def linalg_slogdet_out(A, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_slogdet_out, A, out=out)
     refuse_grad("linalg_slogdet", A, *out)
-    return return_types.linalg_slogdet(write_out(out, composite.linalg_slogdet(A)))
+    return return_types.linalg_slogdet_out(composite.linalg_slogdet_out(A, out=out))
 
 
 def slogdet(input, *, out=None):
@@ -1280,7 +1280,7 @@ def slogdet_out(input, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(slogdet_out, input, out=out)
     refuse_grad("slogdet", input, *out)
-    return return_types.slogdet(write_out(out, composite.slogdet(input)))
+    return return_types.slogdet_out(composite.slogdet_out(input, out=out))
 
 
 def logdet(input):
@@ -1354,7 +1354,7 @@ def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types._linalg_solve_ex(out)
+    return return_types._linalg_solve_ex_out(out)
 
 
 def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
@@ -1389,8 +1389,8 @@ def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     refuse_grad("linalg_solve_ex", A, B, *out)
-    return return_types.linalg_solve_ex(
-        write_out(out, composite.linalg_solve_ex(A, B, left=left, check_errors=check_errors))
+    return return_types.linalg_solve_ex_out(
+        composite.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
     )
 
 
@@ -1476,7 +1476,7 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.linalg_lu_factor_ex(out)
+    return return_types.linalg_lu_factor_ex_out(out)
 
 
 def _lu_with_info(input, pivot=True, check_errors=True):
@@ -1516,7 +1516,7 @@ def linalg_lu_factor_out(A, *, pivot=True, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_lu_factor_out, A, pivot=pivot, out=out)
     refuse_grad("linalg_lu_factor", A, *out)
-    return return_types.linalg_lu_factor(write_out(out, composite.linalg_lu_factor(A, pivot=pivot)))
+    return return_types.linalg_lu_factor_out(composite.linalg_lu_factor_out(A, pivot=pivot, out=out))
 
 
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
@@ -1568,7 +1568,7 @@ def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, o
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     refuse_grad("lu_unpack", LU_data, *out)
-    return return_types.lu_unpack(write_out(out, composite.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)))
+    return return_types.lu_unpack_out(composite.lu_unpack_out(LU_data, LU_pivots, unpack_data, unpack_pivots, out=out))
 
 
 _linalg_lu_kernels = kernel_table("linalg_lu")
@@ -1618,7 +1618,7 @@ def linalg_lu_out(A, *, pivot=True, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.linalg_lu(out)
+    return return_types.linalg_lu_out(out)
 
 
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
@@ -1839,8 +1839,8 @@ def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=Fa
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
     refuse_grad("triangular_solve", input, A, *out)
-    return return_types.triangular_solve(
-        write_out(out, composite.triangular_solve(input, A, upper, transpose, unitriangular))
+    return return_types.triangular_solve_out(
+        composite.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
     )
 
 
@@ -1899,7 +1899,7 @@ def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.linalg_cholesky_ex(out)
+    return return_types.linalg_cholesky_ex_out(out)
 
 
 def linalg_cholesky(input, *, upper=False, out=None):
@@ -2110,7 +2110,7 @@ def linalg_qr_out(A, mode="reduced", *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.linalg_qr(out)
+    return return_types.linalg_qr_out(out)
 
 
 def qr(input, some=True, *, out=None):
@@ -2137,7 +2137,7 @@ def qr_out(input, some=True, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(qr_out, input, some, out=out)
     refuse_grad("qr", input, *out)
-    return return_types.qr(write_out(out, composite.qr(input, some)))
+    return return_types.qr_out(composite.qr_out(input, some, out=out))
 
 
 _geqrf_kernels = kernel_table("geqrf")
@@ -2184,7 +2184,7 @@ def geqrf_out(input, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.geqrf(out)
+    return return_types.geqrf_out(out)
 
 
 _linalg_householder_product_kernels = kernel_table("linalg_householder_product")
@@ -2364,7 +2364,7 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.linalg_ldl_factor_ex(out)
+    return return_types.linalg_ldl_factor_ex_out(out)
 
 
 def linalg_ldl_factor(input, *, hermitian=False, out=None):
@@ -2391,7 +2391,7 @@ def linalg_ldl_factor_out(input, *, hermitian=False, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
     refuse_grad("linalg_ldl_factor", input, *out)
-    return return_types.linalg_ldl_factor(write_out(out, composite.linalg_ldl_factor(input, hermitian=hermitian)))
+    return return_types.linalg_ldl_factor_out(composite.linalg_ldl_factor_out(input, hermitian=hermitian, out=out))
 
 
 _linalg_ldl_solve_kernels = kernel_table("linalg_ldl_solve")
@@ -2487,7 +2487,7 @@ def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types._linalg_svd(out)
+    return return_types._linalg_svd_out(out)
 
 
 def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
@@ -2518,7 +2518,7 @@ def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_svd_out, A, full_matrices, driver=driver, out=out)
     refuse_grad("linalg_svd", A, *out)
-    return return_types.linalg_svd(write_out(out, composite.linalg_svd(A, full_matrices, driver=driver)))
+    return return_types.linalg_svd_out(composite.linalg_svd_out(A, full_matrices, driver=driver, out=out))
 
 
 def linalg_svdvals(A, *, driver=None, out=None):
@@ -2576,7 +2576,7 @@ def svd_out(input, some=True, compute_uv=True, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(svd_out, input, some, compute_uv, out=out)
     refuse_grad("svd", input, *out)
-    return return_types.svd(write_out(out, composite.svd(input, some, compute_uv)))
+    return return_types.svd_out(composite.svd_out(input, some, compute_uv, out=out))
 
 
 __linalg_eigh_kernels = kernel_table("_linalg_eigh")
@@ -2629,7 +2629,7 @@ def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types._linalg_eigh(out)
+    return return_types._linalg_eigh_out(out)
 
 
 def linalg_eigh(input, UPLO="L", *, out=None):
@@ -2656,7 +2656,7 @@ def linalg_eigh_out(input, UPLO="L", *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_eigh_out, input, UPLO, out=out)
     refuse_grad("linalg_eigh", input, *out)
-    return return_types.linalg_eigh(write_out(out, composite.linalg_eigh(input, UPLO)))
+    return return_types.linalg_eigh_out(composite.linalg_eigh_out(input, UPLO, out=out))
 
 
 def linalg_eigvalsh(input, UPLO="L", *, out=None):
@@ -2733,7 +2733,7 @@ def linalg_eig_out(input, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.linalg_eig(out)
+    return return_types.linalg_eig_out(out)
 
 
 def linalg_eigvals(input, *, out=None):
@@ -3022,9 +3022,9 @@ def nuclear_norm(*args, **kwargs):
         kwargs["keepdim"] = kwargs.pop("keepdims")
     if "axis" in kwargs:
         kwargs["dim"] = kwargs.pop("axis")
-    for overload in (nuclear_norm_default, nuclear_norm_dim):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((nuclear_norm_default, nuclear_norm_dim), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(nuclear_norm, (nuclear_norm_default, nuclear_norm_dim), args, kwargs)
 
 
@@ -3715,7 +3715,7 @@ def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
     refuse_grad("linalg_lstsq", input, b, *out)
-    return return_types.linalg_lstsq(write_out(out, composite.linalg_lstsq(input, b, rcond, driver=driver)))
+    return return_types.linalg_lstsq_out(composite.linalg_lstsq_out(input, b, rcond, driver=driver, out=out))
 
 
 def linalg_tensorinv(input, ind=2, *, out=None):

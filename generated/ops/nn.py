@@ -14,10 +14,10 @@ from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
     bool_of,
     explained,
-    fits_signature,
     float_of,
     int_of,
     ints_of,
+    overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
@@ -2175,9 +2175,9 @@ def embedding_bag(*args, **kwargs):
     """embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)
     embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)
     """
-    for overload in (embedding_bag_default, embedding_bag_padding_idx):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((embedding_bag_default, embedding_bag_padding_idx), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(embedding_bag, (embedding_bag_default, embedding_bag_padding_idx), args, kwargs)
 
 
@@ -2464,6 +2464,19 @@ def dropout_(input, p, train):
     if train is not False and train is not True:
         train = bool_of(train, "dropout_", "train", 3)
     return composite.dropout_(input, p, train)
+
+
+def native_dropout_backward(grad_output, mask, scale):
+    """native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor"""
+    if state.interceptors and intercepts(native_dropout_backward, grad_output, mask):
+        return call(native_dropout_backward, grad_output, mask, scale)
+    if not isinstance(grad_output, Tensor):
+        return raise_bad_argument(native_dropout_backward, grad_output, mask, scale)
+    if not isinstance(mask, Tensor):
+        return raise_bad_argument(native_dropout_backward, grad_output, mask, scale)
+    if type(scale) is not float:
+        scale = float_of(scale, "native_dropout_backward", "scale", 3)
+    return composite.native_dropout_backward(grad_output, mask, scale)
 
 
 _native_dropout_kernels = kernel_table("native_dropout")
@@ -5547,11 +5560,25 @@ _avg_pool3d_kernels = kernel_table("avg_pool3d")
 
 
 def avg_pool3d(
-    input, kernel_size, stride=(), padding=(0, 0, 0), ceil_mode=False, count_include_pad=True, divisor_override=None
+    input,
+    kernel_size,
+    stride=(),
+    padding=(0, 0, 0),
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+    *,
+    out=None,
 ):
     """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
     if state.interceptors and intercepts(avg_pool3d, input):
-        return call(avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        return call(
+            avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
+        )
+    if out is not None:
+        return avg_pool3d_out(
+            input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
+        )
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
@@ -5576,7 +5603,7 @@ def avg_pool3d(
         input_array = input._array
     except AttributeError:
         return raise_bad_argument(
-            avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     node = None
     if (
@@ -5609,6 +5636,60 @@ def avg_pool3d(
             (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
             {},
         ) from None
+
+
+def avg_pool3d_out(
+    input,
+    kernel_size,
+    stride=(),
+    padding=(0, 0, 0),
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+    *,
+    out,
+):
+    """avg_pool3d.out(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(avg_pool3d_out, input, out):
+        return call(
+            avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
+        )
+    if type(kernel_size) is int:
+        kernel_size = (kernel_size, kernel_size, kernel_size)
+    elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
+        kernel_size = ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
+    if type(stride) is int:
+        stride = (stride, stride, stride)
+    elif stride is None:
+        stride = ()
+    elif type(stride) is not tuple or stride and type(stride[0]) is not int:
+        stride = ints_of(stride, "avg_pool3d", "stride", 3)
+    if type(padding) is int:
+        padding = (padding, padding, padding)
+    elif type(padding) is not tuple or padding and type(padding[0]) is not int:
+        padding = ints_of(padding, "avg_pool3d", "padding", 4)
+    if ceil_mode is not False and ceil_mode is not True:
+        ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
+    if count_include_pad is not False and count_include_pad is not True:
+        count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
+    if divisor_override is not None and type(divisor_override) is not int:
+        divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
+        )
+    refuse_grad("avg_pool3d", input, out)
+    set_array(
+        out,
+        _avg_pool3d_kernels[type(input_array)](
+            input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
 
 
 _avg_pool3d_backward_kernels = kernel_table("avg_pool3d_backward")
@@ -7557,12 +7638,43 @@ def _native_batch_norm_legit(*args, **kwargs):
     """_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
     _native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
     """
-    for overload in (_native_batch_norm_legit_default, _native_batch_norm_legit_no_stats):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((_native_batch_norm_legit_default, _native_batch_norm_legit_no_stats), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(
         _native_batch_norm_legit, (_native_batch_norm_legit_default, _native_batch_norm_legit_no_stats), args, kwargs
     )
+
+
+def _batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
+    """_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(_batch_norm_with_update, input, weight, bias, running_mean, running_var):
+        return call(_batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if bias is not None and not isinstance(bias, Tensor):
+        return raise_bad_argument(
+            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if not isinstance(running_mean, Tensor):
+        return raise_bad_argument(
+            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if not isinstance(running_var, Tensor):
+        return raise_bad_argument(
+            _batch_norm_with_update, input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    if type(momentum) is not float:
+        momentum = float_of(momentum, "_batch_norm_with_update", "momentum", 6)
+    if type(eps) is not float:
+        eps = float_of(eps, "_batch_norm_with_update", "eps", 7)
+    return composite.batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps)
 
 
 def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
@@ -7796,9 +7908,9 @@ def lstm(*args, **kwargs):
     """lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)
     lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)
     """
-    for overload in (lstm_data, lstm_input):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((lstm_data, lstm_input), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(lstm, (lstm_data, lstm_input), args, kwargs)
 
 
@@ -7870,9 +7982,9 @@ def gru(*args, **kwargs):
     """gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
     gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
     """
-    for overload in (gru_data, gru_input):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((gru_data, gru_input), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(gru, (gru_data, gru_input), args, kwargs)
 
 
@@ -7946,9 +8058,9 @@ def rnn_tanh(*args, **kwargs):
     """rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
     rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
     """
-    for overload in (rnn_tanh_data, rnn_tanh_input):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((rnn_tanh_data, rnn_tanh_input), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(rnn_tanh, (rnn_tanh_data, rnn_tanh_input), args, kwargs)
 
 
@@ -8022,9 +8134,9 @@ def rnn_relu(*args, **kwargs):
     """rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
     rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
     """
-    for overload in (rnn_relu_data, rnn_relu_input):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((rnn_relu_data, rnn_relu_input), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(rnn_relu, (rnn_relu_data, rnn_relu_input), args, kwargs)
 
 

@@ -7,7 +7,7 @@ from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array, unless_complex
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import refuse_grad, write_back, write_out
+from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import pointwise as composite
 from mindtorch.dispatch.arguments import (
@@ -23,7 +23,7 @@ from mindtorch.dispatch.arguments import (
     str_of,
 )
 from mindtorch.dispatch.deprecation import old_call
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.kinds import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch.state import thread
@@ -141,30 +141,60 @@ def add_out(input, other, *, alpha=1, out):
     return out
 
 
+_add_Scalar_kernels = kernel_table("add.Scalar")
+
+
 def add_Scalar(input, other, alpha=1):
     """add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(add_Scalar, input):
         return call(add_Scalar, input, other, alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(add_Scalar, input, other, alpha)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "add", "other", 2)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add", "alpha", 3)
-    return composite.add_scalar(input, other, alpha)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(add_Scalar, input, other, alpha)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.AddBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    return wrap(_add_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
 
 
 def add__Scalar(input, other, alpha=1):
     """add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(add__Scalar, input):
         return call(add__Scalar, input, other, alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(add__Scalar, input, other, alpha)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "add_", "other", 2)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add_", "alpha", 3)
-    return composite.add_scalar_(input, other, alpha)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(add__Scalar, input, other, alpha)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.AddBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    _add_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
 
 
 _sub_kernels = kernel_table("sub.Tensor")
@@ -279,30 +309,60 @@ def sub_out(input, other, *, alpha=1, out):
     return out
 
 
+_sub_Scalar_kernels = kernel_table("sub.Scalar")
+
+
 def sub_Scalar(input, other, alpha=1):
     """sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
     if state.interceptors and intercepts(sub_Scalar, input):
         return call(sub_Scalar, input, other, alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(sub_Scalar, input, other, alpha)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "sub", "other", 2)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub", "alpha", 3)
-    return composite.sub_scalar(input, other, alpha)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(sub_Scalar, input, other, alpha)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SubBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    return wrap(_sub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
 
 
 def sub__Scalar(input, other, alpha=1):
     """sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"""
     if state.interceptors and intercepts(sub__Scalar, input):
         return call(sub__Scalar, input, other, alpha)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(sub__Scalar, input, other, alpha)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "sub_", "other", 2)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub_", "alpha", 3)
-    return composite.sub_scalar_(input, other, alpha)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(sub__Scalar, input, other, alpha)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.SubBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+    _sub_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
 
 
 _rsub_Tensor_kernels = kernel_table("rsub.Tensor")
@@ -475,26 +535,58 @@ def mul_out(input, other, *, out):
     return out
 
 
+_mul_Scalar_kernels = kernel_table("mul.Scalar")
+
+
 def mul_Scalar(input, other):
     """mul.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(mul_Scalar, input):
         return call(mul_Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(mul_Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "mul", "other", 2)
-    return composite.mul_scalar(input, other)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(mul_Scalar, input, other)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.MulBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.other = other
+    return wrap(_mul_Scalar_kernels[type(input_array)](input_array, other), node)
 
 
 def mul__Scalar(input, other):
     """mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(mul__Scalar, input):
         return call(mul__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(mul__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "mul_", "other", 2)
-    return composite.mul_scalar_(input, other)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(mul__Scalar, input, other)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.MulBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.other = other
+    _mul_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
 
 
 _div_Tensor_kernels = kernel_table("div.Tensor")
@@ -718,26 +810,58 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
     return out
 
 
+_div_Scalar_kernels = kernel_table("div.Scalar")
+
+
 def div_Scalar(input, other):
     """div.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.interceptors and intercepts(div_Scalar, input):
         return call(div_Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(div_Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "div", "other", 2)
-    return composite.div_scalar(input, other)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(div_Scalar, input, other)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.DivBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.other = other
+    return wrap(_div_Scalar_kernels[type(input_array)](input_array, other), node)
 
 
 def div__Scalar(input, other):
     """div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
     if state.interceptors and intercepts(div__Scalar, input):
         return call(div__Scalar, input, other)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(div__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "div_", "other", 2)
-    return composite.div_scalar_(input, other)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(div__Scalar, input, other)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.DivBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.other = other
+    _div_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
 
 
 def div_Scalar_mode(input, other, *, rounding_mode):
@@ -4339,6 +4463,101 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
     return out
 
 
+_softshrink_kernels = kernel_table("softshrink")
+
+
+def softshrink(input, lambd=0.5, *, out=None):
+    """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+    if state.interceptors and intercepts(softshrink, input):
+        return call(softshrink, input, lambd, out=out)
+    if out is not None:
+        return softshrink_out(input, lambd, out=out)
+    if type(lambd) is not int and type(lambd) is not float:
+        lambd = scalar_of(lambd, "softshrink", "lambd", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(softshrink, input, lambd, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SoftshrinkBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.lambd = lambd
+        node.kept = (save(input),)
+    return wrap(_softshrink_kernels[type(input_array)](input_array, lambd), node)
+
+
+def softshrink_out(input, lambd=0.5, *, out):
+    """softshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(softshrink_out, input, out):
+        return call(softshrink_out, input, lambd, out=out)
+    if type(lambd) is not int and type(lambd) is not float:
+        lambd = scalar_of(lambd, "softshrink", "lambd", 2)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(softshrink_out, input, lambd, out=out)
+    refuse_grad("softshrink", input, out)
+    set_array(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+    mark_written(out)
+    return out
+
+
+_softshrink_backward_kernels = kernel_table("softshrink_backward")
+
+
+def softshrink_backward(grad_output, input, lambd, *, out=None):
+    """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
+    if state.interceptors and intercepts(softshrink_backward, grad_output, input):
+        return call(softshrink_backward, grad_output, input, lambd, out=out)
+    if out is not None:
+        return softshrink_backward_out(grad_output, input, lambd, out=out)
+    if type(lambd) is not int and type(lambd) is not float:
+        lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(softshrink_backward, grad_output, input, lambd, out=out)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.SoftshrinkBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
+            node.lambd = lambd
+            node.kept = (save(input) if grad_output_edge else None,)
+    return wrap(_softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd), node)
+
+
+def softshrink_backward_out(grad_output, input, lambd, *, out):
+    """softshrink_backward.grad_input(Tensor grad_output, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(softshrink_backward_out, grad_output, input, out):
+        return call(softshrink_backward_out, grad_output, input, lambd, out=out)
+    if type(lambd) is not int and type(lambd) is not float:
+        lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(softshrink_backward_out, grad_output, input, lambd, out=out)
+    refuse_grad("softshrink_backward", grad_output, input, out)
+    set_array(
+        out, _softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
 __prelu_kernel_kernels = kernel_table("_prelu_kernel")
 
 
@@ -4359,7 +4578,7 @@ def _prelu_kernel(input, weight):
             node = nodes.PreluKernelBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, weight_edge)
-            node.kept = (save(input), save(weight) if input_edge else None)
+            node.kept = (save(input), save(weight))
     kind = input._kind
     if kind and kind is weight._kind and not state.interceptors:
         try:
@@ -4380,6 +4599,40 @@ def _prelu_kernel(input, weight):
             return tensor
     kind = common_kind(input, weight)
     return wrap(__prelu_kernel_kernels[kind or type(input_array)](input_array, weight_array), node, kind)
+
+
+def _prelu_kernel_backward(grad_output, input, weight):
+    """_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(_prelu_kernel_backward, grad_output, input, weight):
+        return call(_prelu_kernel_backward, grad_output, input, weight)
+    if not isinstance(grad_output, Tensor):
+        return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
+    if not isinstance(weight, Tensor):
+        return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
+    node = None
+    if (
+        (grad_output._edge is not None or input._edge is not None or weight._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(grad_output, input, weight))
+    ):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        weight_edge = weight._edge or edge_of(weight)
+        if grad_output_edge or input_edge or weight_edge:
+            node = nodes.PreluKernelBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge, weight_edge)
+            node.weight_shape = weight.shape
+            node.kept = (
+                save(input),
+                save(weight) if grad_output_edge else None,
+                save(grad_output) if (input_edge or weight_edge) else None,
+            )
+    if node is not None:
+        return recorded_outputs(node, (True, True), composite.prelu_kernel_backward, grad_output, input, weight)
+    return composite.prelu_kernel_backward(grad_output, input, weight)
 
 
 def prelu(input, weight):
@@ -4549,7 +4802,7 @@ def threshold_(input, threshold, value):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ThresholdBackward0()
+        node = nodes.ThresholdBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.threshold = threshold
@@ -4720,6 +4973,88 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
     )
     mark_written(out)
     return out
+
+
+def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
+    """rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"""
+    if state.interceptors and intercepts(rrelu_with_noise, input, noise):
+        return call(rrelu_with_noise, input, noise, lower, upper, training, generator)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(rrelu_with_noise, input, noise, lower, upper, training, generator)
+    if not isinstance(noise, Tensor):
+        return raise_bad_argument(rrelu_with_noise, input, noise, lower, upper, training, generator)
+    if type(lower) is not int and type(lower) is not float:
+        lower = scalar_of(lower, "rrelu_with_noise", "lower", 3)
+    if type(upper) is not int and type(upper) is not float:
+        upper = scalar_of(upper, "rrelu_with_noise", "upper", 4)
+    if training is not False and training is not True:
+        training = bool_of(training, "rrelu_with_noise", "training", 5)
+    if generator is not None:
+        generator = generator_of(generator, "rrelu_with_noise", "generator", 6)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input, noise))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.RreluWithNoiseBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.lower = lower
+        node.upper = upper
+        node.training = training
+        node.kept = (save(input), save(noise))
+    if node is not None:
+        return recorded(node, composite.rrelu_with_noise, input, noise, lower, upper, training, generator)
+    return composite.rrelu_with_noise(input, noise, lower, upper, training, generator)
+
+
+def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):
+    """rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"""
+    if state.interceptors and intercepts(rrelu_with_noise_backward, grad_output, input, noise):
+        return call(rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result)
+    if not isinstance(grad_output, Tensor):
+        return raise_bad_argument(
+            rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+        )
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+        )
+    if not isinstance(noise, Tensor):
+        return raise_bad_argument(
+            rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+        )
+    if type(lower) is not int and type(lower) is not float:
+        lower = scalar_of(lower, "rrelu_with_noise_backward", "lower", 4)
+    if type(upper) is not int and type(upper) is not float:
+        upper = scalar_of(upper, "rrelu_with_noise_backward", "upper", 5)
+    if training is not False and training is not True:
+        training = bool_of(training, "rrelu_with_noise_backward", "training", 6)
+    if self_is_result is not False and self_is_result is not True:
+        self_is_result = bool_of(self_is_result, "rrelu_with_noise_backward", "self_is_result", 7)
+    node = None
+    if (
+        (grad_output._edge is not None or input._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(grad_output, input, noise))
+    ):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.RreluWithNoiseBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
+            node.lower = lower
+            node.upper = upper
+            node.training = training
+            node.kept = (save(input) if grad_output_edge else None, save(noise) if grad_output_edge else None)
+    if node is not None:
+        return recorded(
+            node, composite.rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
+        )
+    return composite.rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result)
 
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -4983,6 +5318,158 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
     return out
 
 
+_elu_backward_kernels = kernel_table("elu_backward")
+
+
+def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out=None):
+    """elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
+    if state.interceptors and intercepts(elu_backward, grad_output, self_or_result):
+        return call(elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
+    if out is not None:
+        return elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "elu_backward", "alpha", 2)
+    if type(scale) is not int and type(scale) is not float:
+        scale = scalar_of(scale, "elu_backward", "scale", 3)
+    if type(input_scale) is not int and type(input_scale) is not float:
+        input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
+    if is_result is not False and is_result is not True:
+        is_result = bool_of(is_result, "elu_backward", "is_result", 5)
+    try:
+        grad_output_array = grad_output._array
+        self_or_result_array = self_or_result._array
+    except AttributeError:
+        return raise_bad_argument(
+            elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
+        )
+    node = None
+    if (grad_output._edge is not None or self_or_result._edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        self_or_result_edge = self_or_result._edge or edge_of(self_or_result)
+        if grad_output_edge or self_or_result_edge:
+            node = nodes.EluBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, self_or_result_edge)
+            node.alpha = alpha
+            node.scale = scale
+            node.input_scale = input_scale
+            node.is_result = is_result
+            node.kept = (save(self_or_result), save(grad_output) if self_or_result_edge else None)
+    return wrap(
+        _elu_backward_kernels[type(grad_output_array)](
+            grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array
+        ),
+        node,
+    )
+
+
+def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out):
+    """elu_backward.grad_input(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(elu_backward_out, grad_output, self_or_result, out):
+        return call(elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "elu_backward", "alpha", 2)
+    if type(scale) is not int and type(scale) is not float:
+        scale = scalar_of(scale, "elu_backward", "scale", 3)
+    if type(input_scale) is not int and type(input_scale) is not float:
+        input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
+    if is_result is not False and is_result is not True:
+        is_result = bool_of(is_result, "elu_backward", "is_result", 5)
+    try:
+        grad_output_array = grad_output._array
+        self_or_result_array = self_or_result._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(
+            elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
+        )
+    refuse_grad("elu_backward", grad_output, self_or_result, out)
+    set_array(
+        out,
+        _elu_backward_kernels[type(grad_output_array)](
+            grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
+        ),
+    )
+    mark_written(out)
+    return out
+
+
+_celu_kernels = kernel_table("celu")
+
+
+def celu(input, alpha=1.0):
+    """celu(Tensor self, Scalar alpha=1.0) -> Tensor"""
+    if state.interceptors and intercepts(celu, input):
+        return call(celu, input, alpha)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "celu", "alpha", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(celu, input, alpha)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.CeluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.alpha = alpha
+        node.kept = (save(input),)
+    return wrap(_celu_kernels[type(input_array)](input_array, alpha), node)
+
+
+def celu_(input, alpha=1.0):
+    """celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)"""
+    if state.interceptors and intercepts(celu_, input):
+        return call(celu_, input, alpha)
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = scalar_of(alpha, "celu_", "alpha", 2)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(celu_, input, alpha)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.CeluBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.alpha = alpha
+    _celu_kernels[type(input_array)](input_array, alpha, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+        node.kept = (save_output(node, input),)
+    return input
+
+
+def selu(input):
+    """selu(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(selu, input):
+        return call(selu, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(selu, input)
+    return composite.selu(input)
+
+
+def selu_(input):
+    """selu_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(selu_, input):
+        return call(selu_, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(selu_, input)
+    return composite.selu_(input)
+
+
 _mish_kernels = kernel_table("mish")
 
 
@@ -5117,6 +5604,335 @@ def hardswish_out(input, *, out):
     set_array(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
+
+
+_hardswish_backward_kernels = kernel_table("hardswish_backward")
+
+
+def hardswish_backward(grad_output, input):
+    """hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(hardswish_backward, grad_output, input):
+        return call(hardswish_backward, grad_output, input)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardswish_backward, grad_output, input)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.HardswishBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
+            node.kept = (save(input), save(grad_output) if input_edge else None)
+    kind = grad_output._kind
+    if kind and kind is input._kind and not state.interceptors:
+        try:
+            array = _hardswish_backward_kernels.direct(grad_output_array, input_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(grad_output, input)
+    return wrap(
+        _hardswish_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
+    )
+
+
+_hardsigmoid_kernels = kernel_table("hardsigmoid")
+
+
+def hardsigmoid(input, *, out=None):
+    """hardsigmoid(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(hardsigmoid, input):
+        return call(hardsigmoid, input, out=out)
+    if out is not None:
+        return hardsigmoid_out(input, out=out)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardsigmoid, input, out=out)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.HardsigmoidBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.kept = (save(input),)
+    kind = input._kind or kind_of(input)
+    return wrap(_hardsigmoid_kernels[kind or type(input_array)](input_array), node, kind)
+
+
+def hardsigmoid_(input):
+    """hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardsigmoid_, input):
+        return call(hardsigmoid_, input)
+    try:
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardsigmoid_, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._edge or edge_of(input))
+    ):
+        check_inplace(input)
+        node = nodes.HardsigmoidBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.kept = (save_copy(input),)
+    _hardsigmoid_kernels[type(input_array)](input_array, out=input_array)
+    mark_written(input)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def hardsigmoid_out(input, *, out):
+    """hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardsigmoid_out, input, out):
+        return call(hardsigmoid_out, input, out=out)
+    try:
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(hardsigmoid_out, input, out=out)
+    refuse_grad("hardsigmoid", input, out)
+    set_array(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
+    mark_written(out)
+    return out
+
+
+_hardsigmoid_backward_kernels = kernel_table("hardsigmoid_backward")
+
+
+def hardsigmoid_backward(grad_output, input, *, out=None):
+    """hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(hardsigmoid_backward, grad_output, input):
+        return call(hardsigmoid_backward, grad_output, input, out=out)
+    if out is not None:
+        return hardsigmoid_backward_out(grad_output, input, out=out)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+    except AttributeError:
+        return raise_bad_argument(hardsigmoid_backward, grad_output, input, out=out)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.HardsigmoidBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
+    kind = grad_output._kind
+    if kind and kind is input._kind and not state.interceptors:
+        try:
+            array = _hardsigmoid_backward_kernels.direct(grad_output_array, input_array)
+        except SHORT_CUT_FAILED:
+            pass
+        else:
+            tensor = new_object(Tensor)
+            tensor._array = array
+            tensor._kind = kind
+            tensor._version_counter = tensor._meta = None
+            if node is None:
+                tensor._edge = None
+            else:
+                node.output_shape = shape = array.shape
+                node.output_dtype = dtype = array.dtype
+                tensor._edge = node, 0, shape, dtype
+            return tensor
+    kind = common_kind(grad_output, input)
+    return wrap(
+        _hardsigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
+    )
+
+
+def hardsigmoid_backward_out(grad_output, input, *, out):
+    """hardsigmoid_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)"""
+    if state.interceptors and intercepts(hardsigmoid_backward_out, grad_output, input, out):
+        return call(hardsigmoid_backward_out, grad_output, input, out=out)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        out_array = out._array
+    except AttributeError:
+        return raise_bad_argument(hardsigmoid_backward_out, grad_output, input, out=out)
+    refuse_grad("aten::hardsigmoid_backward", grad_output, input, out)
+    set_array(
+        out, _hardsigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
+    )
+    mark_written(out)
+    return out
+
+
+def glu(input, dim=-1, *, out=None, axis=None):
+    """glu(Tensor self, int dim=-1) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(glu, input):
+        return call(glu, input, dim, out=out)
+    if out is not None:
+        return glu_out(input, dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(glu, input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "glu", "dim", 2)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.GluBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.dim = dim
+        node.kept = (save(input),)
+    if node is not None:
+        return recorded(node, composite.glu, input, dim)
+    return composite.glu(input, dim)
+
+
+def glu_out(input, dim=-1, *, out):
+    """glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(glu_out, input, out):
+        return call(glu_out, input, dim, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(glu_out, input, dim, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(glu_out, input, dim, out=out)
+    if type(dim) is not int:
+        dim = int_of(dim, "glu", "dim", 2)
+    refuse_grad("glu", input, out)
+    return composite.glu_out(input, dim, out=out)
+
+
+def glu_backward(grad_output, input, dim=..., *, axis=None):
+    """glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(glu_backward, grad_output, input):
+        return call(glu_backward, grad_output, input, dim)
+    if not isinstance(grad_output, Tensor):
+        return raise_bad_argument(glu_backward, grad_output, input, dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(glu_backward, grad_output, input, dim)
+    if type(dim) is not int:
+        dim = int_of(dim, "glu_backward", "dim", 3)
+    node = None
+    if (
+        (grad_output._edge is not None or input._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(grad_output, input))
+    ):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.GluBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
+            node.dim = dim
+            node.kept = (save(input), save(grad_output) if input_edge else None)
+    if node is not None:
+        return recorded(node, composite.glu_backward, grad_output, input, dim)
+    return composite.glu_backward(grad_output, input, dim)
+
+
+def log_sigmoid_forward(input):
+    """log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)"""
+    if state.interceptors and intercepts(log_sigmoid_forward, input):
+        return call(log_sigmoid_forward, input)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(log_sigmoid_forward, input)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.LogSigmoidBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.kept = (save(input),)
+    if node is not None:
+        output, buffer = recorded_outputs(node, (True, False), composite.log_sigmoid_forward, input)
+        node.kept += (save(buffer),)
+        return return_types.log_sigmoid_forward((output, buffer))
+    return return_types.log_sigmoid_forward(composite.log_sigmoid_forward(input))
+
+
+_log_sigmoid_backward_kernels = kernel_table("log_sigmoid_backward")
+
+
+def log_sigmoid_backward(grad_output, input, buffer):
+    """log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"""
+    if state.interceptors and intercepts(log_sigmoid_backward, grad_output, input, buffer):
+        return call(log_sigmoid_backward, grad_output, input, buffer)
+    try:
+        grad_output_array = grad_output._array
+        input_array = input._array
+        buffer_array = buffer._array
+    except AttributeError:
+        return raise_bad_argument(log_sigmoid_backward, grad_output, input, buffer)
+    node = None
+    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_output_edge = grad_output._edge or edge_of(grad_output)
+        input_edge = input._edge or edge_of(input)
+        if grad_output_edge or input_edge:
+            node = nodes.LogSigmoidBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (grad_output_edge, input_edge)
+            node.kept = (
+                save(input),
+                save(buffer) if grad_output_edge else None,
+                save(grad_output) if input_edge else None,
+            )
+    return wrap(
+        _log_sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, buffer_array), node
+    )
+
+
+def log_sigmoid(input, *, out=None):
+    """log_sigmoid(Tensor self) -> Tensor"""
+    if state.interceptors and intercepts(log_sigmoid, input):
+        return call(log_sigmoid, input, out=out)
+    if out is not None:
+        return log_sigmoid_out(input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(log_sigmoid, input, out=out)
+    return composite.log_sigmoid(input)
+
+
+def log_sigmoid_out(input, *, out):
+    """log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(log_sigmoid_out, input, out):
+        return call(log_sigmoid_out, input, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(log_sigmoid_out, input, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(log_sigmoid_out, input, out=out)
+    refuse_grad("log_sigmoid", input, out)
+    return composite.log_sigmoid_out(input, out=out)
 
 
 _gelu_kernels = kernel_table("gelu")
@@ -7185,7 +8001,7 @@ def frexp_out(input, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.frexp(out)
+    return return_types.frexp_out(out)
 
 
 _logit_kernels = kernel_table("logit")

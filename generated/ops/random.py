@@ -6,23 +6,23 @@ from mindtorch import state
 from mindtorch._generated.nodes import random as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import refuse_grad, write_out
+from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import random as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
     dtype_of,
     explained,
-    fits_signature,
     float_of,
     generator_of,
     int_of,
     ints_of,
+    overload_for,
     raise_bad_argument,
     raise_no_overload,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.factory import check_options
+from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.factory import check_options, check_out_options
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
@@ -399,9 +399,9 @@ def random_(*args, **kwargs):
     random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
     random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
     """
-    for overload in (random__default, random__to, random__from):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((random__default, random__to, random__from), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(random_, (random__default, random__to, random__from), args, kwargs)
 
 
@@ -800,7 +800,8 @@ def rand(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return rand_out(size, *more_size, out=out)
+        check_out_options(out, dtype, layout, device, "rand")
+        return rand_out(size, *more_size, out=out).requires_grad_(requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -849,7 +850,8 @@ def rand_generator(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return rand_generator_out(size, *more_size, generator=generator, out=out)
+        check_out_options(out, dtype, layout, device, "rand")
+        return rand_generator_out(size, *more_size, generator=generator, out=out).requires_grad_(requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -921,7 +923,8 @@ def randn(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return randn_out(size, *more_size, out=out)
+        check_out_options(out, dtype, layout, device, "randn")
+        return randn_out(size, *more_size, out=out).requires_grad_(requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -970,7 +973,8 @@ def randn_generator(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return randn_generator_out(size, *more_size, generator=generator, out=out)
+        check_out_options(out, dtype, layout, device, "randn")
+        return randn_generator_out(size, *more_size, generator=generator, out=out).requires_grad_(requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -1043,7 +1047,8 @@ def randint_default(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return randint_default_out(high, size, out=out)
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
+        return randint_default_out(high, size, out=out).requires_grad_(requires_grad)
     if type(high) is not int:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
@@ -1089,7 +1094,8 @@ def randint_generator(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return randint_generator_out(high, size, generator=generator, out=out)
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
+        return randint_generator_out(high, size, generator=generator, out=out).requires_grad_(requires_grad)
     if type(high) is not int:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
@@ -1165,7 +1171,8 @@ def randint_low(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return randint_low_out(low, high, size, out=out)
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
+        return randint_low_out(low, high, size, out=out).requires_grad_(requires_grad)
     if type(low) is not int:
         low = int_of(low, "randint", "low", 1)
     if type(high) is not int:
@@ -1285,7 +1292,8 @@ def randint_low_generator(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return randint_low_generator_out(low, high, size, generator=generator, out=out)
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
+        return randint_low_generator_out(low, high, size, generator=generator, out=out).requires_grad_(requires_grad)
     if type(low) is not int:
         low = int_of(low, "randint", "low", 1)
     if type(high) is not int:
@@ -1351,7 +1359,8 @@ def randperm(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return randperm_out(n, out=out)
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
+        return randperm_out(n, out=out).requires_grad_(requires_grad)
     if type(n) is not int:
         n = int_of(n, "randperm", "n", 1)
     if dtype is not None and type(dtype) is not Dtype:
@@ -1392,7 +1401,8 @@ def randperm_generator(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return randperm_generator_out(n, generator=generator, out=out)
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
+        return randperm_generator_out(n, generator=generator, out=out).requires_grad_(requires_grad)
     if type(n) is not int:
         n = int_of(n, "randperm", "n", 1)
     if generator is not None:
@@ -2051,16 +2061,20 @@ def randint_like(*args, **kwargs):
     randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     """
-    for overload in (
-        randint_like_Tensor,
-        randint_like_Tensor_generator,
-        randint_like_default,
-        randint_like_generator,
-        randint_like_low_dtype,
-        randint_like_low_generator_dtype,
-    ):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for(
+        (
+            randint_like_Tensor,
+            randint_like_Tensor_generator,
+            randint_like_default,
+            randint_like_generator,
+            randint_like_low_dtype,
+            randint_like_low_generator_dtype,
+        ),
+        args,
+        kwargs,
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(
         randint_like,
         (
@@ -2138,6 +2152,22 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
         return raise_bad_argument(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
+    node = None
+    if (
+        (mean._edge is not None or std._edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(mean, std))
+    ):
+        mean_edge = mean._edge or edge_of(mean)
+        std_edge = std._edge or edge_of(std)
+        if mean_edge or std_edge:
+            node = nodes.NormalBackward3()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (mean_edge, std_edge)
+            node.mean_shape = mean.shape
+            node.std_shape = std.shape
+    if node is not None:
+        return recorded(node, composite.normal_tensor_tensor, mean, std, generator=generator)
     return composite.normal_tensor_tensor(mean, std, generator=generator)
 
 
@@ -2169,6 +2199,19 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
         std = float_of(std, "normal", "std", 2)
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
+    node = None
+    if (
+        mean._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(mean))
+        and (edge := mean._edge or edge_of(mean))
+    ):
+        node = nodes.NormalBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.mean_shape = mean.shape
+    if node is not None:
+        return recorded(node, composite.normal_tensor_float, mean, std, generator=generator)
     return composite.normal_tensor_float(mean, std, generator=generator)
 
 
@@ -2200,6 +2243,19 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
         mean = float_of(mean, "normal", "mean", 1)
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
+    node = None
+    if (
+        std._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(std))
+        and (edge := std._edge or edge_of(std))
+    ):
+        node = nodes.NormalBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.std_shape = std.shape
+    if node is not None:
+        return recorded(node, composite.normal_float_tensor, mean, std, generator=generator)
     return composite.normal_float_tensor(mean, std, generator=generator)
 
 
@@ -2248,7 +2304,8 @@ def normal_float_float(
             requires_grad=requires_grad,
         )
     if out is not None:
-        return normal_float_float_out(mean, std, size, generator=generator, out=out)
+        check_out_options(out, dtype, layout, device, "normal")
+        return normal_float_float_out(mean, std, size, generator=generator, out=out).requires_grad_(requires_grad)
     if type(mean) is not float:
         mean = float_of(mean, "normal", "mean", 1)
     if type(std) is not float:

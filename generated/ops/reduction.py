@@ -7,7 +7,7 @@ from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad, write_back, write_out
+from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.composite import reduction as composite
 from mindtorch.dispatch.argument_types import is_int
@@ -15,10 +15,10 @@ from mindtorch.dispatch.arguments import (
     bool_of,
     dtype_of,
     explained,
-    fits_signature,
     float_of,
     int_of,
     ints_of,
+    overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
@@ -606,7 +606,7 @@ def max_dim_out(input, dim, keepdim=False, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.max(out)
+    return return_types.max_out(out)
 
 
 def max_other(input, other, *, out=None):
@@ -762,7 +762,7 @@ def min_dim_out(input, dim, keepdim=False, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.min(out)
+    return return_types.min_out(out)
 
 
 def min_other(input, other, *, out=None):
@@ -878,7 +878,7 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.aminmax(out)
+    return return_types.aminmax_out(out)
 
 
 _median_default_kernels = kernel_table("median")
@@ -983,7 +983,7 @@ def median_dim_out(input, dim, keepdim=False, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.median(out)
+    return return_types.median_out(out)
 
 
 _nanmedian_default_kernels = kernel_table("nanmedian")
@@ -1090,7 +1090,7 @@ def nanmedian_dim_out(input, dim, keepdim=False, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.nanmedian(out)
+    return return_types.nanmedian_out(out)
 
 
 _mode_kernels = kernel_table("mode")
@@ -1154,7 +1154,7 @@ def mode_out(input, dim=-1, keepdim=False, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.mode(out)
+    return return_types.mode_out(out)
 
 
 _kthvalue_kernels = kernel_table("kthvalue")
@@ -1222,7 +1222,7 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.kthvalue(out)
+    return return_types.kthvalue_out(out)
 
 
 _histc_kernels = kernel_table("histc")
@@ -1313,7 +1313,7 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.histogram(out)
+    return return_types.histogram_out(out)
 
 
 _histogram_bin_ct_kernels = kernel_table("histogram.bin_ct")
@@ -1393,7 +1393,7 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.histogram(out)
+    return return_types.histogram_out(out)
 
 
 __histogramdd_from_bin_tensors_kernels = kernel_table("_histogramdd_from_bin_tensors")
@@ -2323,9 +2323,9 @@ def var(*args, **kwargs):
         kwargs["dim"] = kwargs.pop("axis")
     if "keepdims" in kwargs:
         kwargs["keepdim"] = kwargs.pop("keepdims")
-    for overload in (var_default, var_dim, var_correction):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((var_default, var_dim, var_correction), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(var, (var_default, var_dim, var_correction), args, kwargs)
 
 
@@ -2451,9 +2451,9 @@ def std(*args, **kwargs):
         kwargs["dim"] = kwargs.pop("axis")
     if "keepdims" in kwargs:
         kwargs["keepdim"] = kwargs.pop("keepdims")
-    for overload in (std_default, std_dim, std_correction):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((std_default, std_dim, std_correction), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(std, (std_default, std_dim, std_correction), args, kwargs)
 
 
@@ -2771,7 +2771,7 @@ def cummax_out(input, dim, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.cummax(out)
+    return return_types.cummax_out(out)
 
 
 _cummin_kernels = kernel_table("cummin")
@@ -2828,7 +2828,7 @@ def cummin_out(input, dim, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.cummin(out)
+    return return_types.cummin_out(out)
 
 
 _logcumsumexp_kernels = kernel_table("logcumsumexp")
@@ -3026,6 +3026,37 @@ def softmax_out(input, dim, dtype=None, *, out):
         dtype = dtype_of(dtype, "softmax", "dtype", 3)
     refuse_grad("softmax", input, out)
     return composite.softmax_out(input, dim, dtype, out=out)
+
+
+def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
+    """_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if state.interceptors and intercepts(_safe_softmax, input):
+        return call(_safe_softmax, input, dim, dtype)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_safe_softmax, input, dim, dtype)
+    if type(dim) is not int:
+        dim = int_of(dim, "_safe_softmax", "dim", 2)
+    if dtype is not None and type(dtype) is not Dtype:
+        dtype = dtype_of(dtype, "_safe_softmax", "dtype", 3)
+    node = None
+    if (
+        input._edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._edge or edge_of(input))
+    ):
+        node = nodes.SafeSoftmaxBackward0()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.dim = dim
+        node.self_dtype = input.dtype
+    if node is not None:
+        result = recorded(node, composite.safe_softmax, input, dim, dtype)
+        node.kept = (save_output(node, result),)
+        return result
+    return composite.safe_softmax(input, dim, dtype)
 
 
 __log_softmax_kernels = kernel_table("_log_softmax")
@@ -3229,7 +3260,7 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.sort(out)
+    return return_types.sort_out(out)
 
 
 _sort_stable_kernels = kernel_table("sort.stable")
@@ -3308,7 +3339,7 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.sort(out)
+    return return_types.sort_out(out)
 
 
 def argsort_default(input, dim=-1, descending=False):
@@ -3390,7 +3421,7 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     for tensor, tensor_array in zip(out, arrays):
         set_array(tensor, tensor_array)
         mark_written(tensor)
-    return return_types.topk(out)
+    return return_types.topk_out(out)
 
 
 def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
@@ -3684,9 +3715,11 @@ def norm(*args, **kwargs):
         kwargs["dim"] = kwargs.pop("axis")
     if "keepdims" in kwargs:
         kwargs["keepdim"] = kwargs.pop("keepdims")
-    for overload in (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for(
+        (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype), args, kwargs
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(
         norm, (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype), args, kwargs
     )
@@ -3790,7 +3823,7 @@ def renorm_(input, p, dim, maxnorm):
         dim = int_of(dim, "renorm_", "dim", 3)
     if type(maxnorm) is not int and type(maxnorm) is not float:
         maxnorm = scalar_of(maxnorm, "renorm_", "maxnorm", 4)
-    return write_back(input, composite.renorm(input, p, dim, maxnorm))
+    return composite.renorm_(input, p, dim, maxnorm)
 
 
 def renorm_out(input, p, dim, maxnorm, *, out):
@@ -4172,9 +4205,9 @@ def std_mean(*args, **kwargs):
         kwargs["dim"] = kwargs.pop("axis")
     if "keepdims" in kwargs:
         kwargs["keepdim"] = kwargs.pop("keepdims")
-    for overload in (std_mean_default, std_mean_dim, std_mean_correction):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((std_mean_default, std_mean_dim, std_mean_correction), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(std_mean, (std_mean_default, std_mean_dim, std_mean_correction), args, kwargs)
 
 
@@ -4255,9 +4288,9 @@ def var_mean(*args, **kwargs):
         kwargs["dim"] = kwargs.pop("axis")
     if "keepdims" in kwargs:
         kwargs["keepdim"] = kwargs.pop("keepdims")
-    for overload in (var_mean_default, var_mean_dim, var_mean_correction):
-        if fits_signature(overload.op, args, kwargs):
-            return overload(*args, **kwargs)
+    overload = overload_for((var_mean_default, var_mean_dim, var_mean_correction), args, kwargs)
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(var_mean, (var_mean_default, var_mean_dim, var_mean_correction), args, kwargs)
 
 
@@ -4662,7 +4695,7 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
     return composite.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
 
 
-def gradient(input, *, spacing=None, dim=None, edge_order=1, axis=None):
+def gradient(*args, **kwargs):
     """gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]
     gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]
     gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]
@@ -4671,39 +4704,23 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1, axis=None):
     gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]
     gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]
     """
-    if axis is not None:
-        dim = axis
-    try:
-        if (spacing is None or as_operand(spacing) is not None) and (dim is None or is_int(dim)):
-            return gradient_scalarint(input, spacing=spacing, dim=dim, edge_order=edge_order)
-        if as_operand(spacing) is not None and isinstance(dim, (tuple, list)):
-            return gradient_scalararray(input, spacing=spacing, dim=dim, edge_order=edge_order)
-        if isinstance(dim, (tuple, list)) and spacing is None:
-            return gradient_array(input, dim=dim, edge_order=edge_order)
-        if isinstance(spacing, (tuple, list)) and (dim is None or is_int(dim)):
-            return gradient_scalarrayint(input, spacing=spacing, dim=dim, edge_order=edge_order)
-        if isinstance(spacing, (tuple, list)) and isinstance(dim, (tuple, list)):
-            return gradient_scalarrayarray(input, spacing=spacing, dim=dim, edge_order=edge_order)
-        if isinstance(spacing, (tuple, list)) and (dim is None or is_int(dim)):
-            return gradient_tensorarrayint(input, spacing=spacing, dim=dim, edge_order=edge_order)
-        if isinstance(spacing, (tuple, list)) and isinstance(dim, (tuple, list)):
-            return gradient_tensorarray(input, spacing=spacing, dim=dim, edge_order=edge_order)
-    except TypeError as error:
-        raise explained(
-            error,
-            gradient,
-            (
-                gradient_scalarint,
-                gradient_scalararray,
-                gradient_array,
-                gradient_scalarrayint,
-                gradient_scalarrayarray,
-                gradient_tensorarrayint,
-                gradient_tensorarray,
-            ),
-            (input,),
-            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
-        ) from None
+    if "axis" in kwargs:
+        kwargs["dim"] = kwargs.pop("axis")
+    overload = overload_for(
+        (
+            gradient_scalarint,
+            gradient_scalararray,
+            gradient_array,
+            gradient_scalarrayint,
+            gradient_scalarrayarray,
+            gradient_tensorarrayint,
+            gradient_tensorarray,
+        ),
+        args,
+        kwargs,
+    )
+    if overload is not None:
+        return overload(*args, **kwargs)
     return raise_no_overload(
         gradient,
         (
@@ -4715,8 +4732,8 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1, axis=None):
             gradient_tensorarrayint,
             gradient_tensorarray,
         ),
-        (input,),
-        {"spacing": spacing, "dim": dim, "edge_order": edge_order},
+        args,
+        kwargs,
     )
 
 

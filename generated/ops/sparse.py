@@ -6,7 +6,7 @@ from mindtorch import state
 from mindtorch._generated.nodes import sparse as nodes
 from mindtorch.autograd.history import edge_of, mark_written, set_array
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.composite import sparse as composite
 from mindtorch.dispatch.arguments import bool_of, dtype_of, explained, int_of, ints_of, raise_bad_argument, scalar_of
@@ -645,7 +645,7 @@ def sparse_mask(input, mask):
         node = nodes.SparseMaskBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-        node.kept = (save(input),)
+        node.kept = (save(mask), save(input))
     return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
 
 
@@ -1147,3 +1147,166 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sspaddmm", "alpha")
     return composite.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
+
+
+def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
+    """_convert_indices_from_coo_to_csr(Tensor self, int size, *, bool out_int32=False) -> Tensor"""
+    if state.interceptors and intercepts(_convert_indices_from_coo_to_csr, input):
+        return call(_convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
+    if out is not None:
+        return _convert_indices_from_coo_to_csr_out(input, size, out_int32=out_int32, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
+    if type(size) is not int:
+        size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
+    if out_int32 is not False and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
+    return composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
+
+
+def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
+    """_convert_indices_from_coo_to_csr.out(Tensor self, int size, *, bool out_int32=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_convert_indices_from_coo_to_csr_out, input, out):
+        return call(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
+    if type(size) is not int:
+        size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
+    if out_int32 is not False and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
+    refuse_grad("_convert_indices_from_coo_to_csr", input, out)
+    return write_out(out, composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32))
+
+
+def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False, out=None):
+    """_convert_indices_from_csr_to_coo(Tensor crow_indices, Tensor col_indices, *, bool out_int32=False, bool transpose=False) -> Tensor"""
+    if state.interceptors and intercepts(_convert_indices_from_csr_to_coo, crow_indices, col_indices):
+        return call(
+            _convert_indices_from_csr_to_coo,
+            crow_indices,
+            col_indices,
+            out_int32=out_int32,
+            transpose=transpose,
+            out=out,
+        )
+    if out is not None:
+        return _convert_indices_from_csr_to_coo_out(
+            crow_indices, col_indices, out_int32=out_int32, transpose=transpose, out=out
+        )
+    if not isinstance(crow_indices, Tensor):
+        return raise_bad_argument(
+            _convert_indices_from_csr_to_coo,
+            crow_indices,
+            col_indices,
+            out_int32=out_int32,
+            transpose=transpose,
+            out=out,
+        )
+    if not isinstance(col_indices, Tensor):
+        return raise_bad_argument(
+            _convert_indices_from_csr_to_coo,
+            crow_indices,
+            col_indices,
+            out_int32=out_int32,
+            transpose=transpose,
+            out=out,
+        )
+    if out_int32 is not False and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
+    if transpose is not False and transpose is not True:
+        transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
+    return composite.convert_indices_from_csr_to_coo(
+        crow_indices, col_indices, out_int32=out_int32, transpose=transpose
+    )
+
+
+def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32=False, transpose=False, out):
+    """_convert_indices_from_csr_to_coo.out(Tensor crow_indices, Tensor col_indices, *, bool out_int32=False, bool transpose=False, Tensor(a!) out) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_convert_indices_from_csr_to_coo_out, crow_indices, col_indices, out):
+        return call(
+            _convert_indices_from_csr_to_coo_out,
+            crow_indices,
+            col_indices,
+            out_int32=out_int32,
+            transpose=transpose,
+            out=out,
+        )
+    if not isinstance(crow_indices, Tensor):
+        return raise_bad_argument(
+            _convert_indices_from_csr_to_coo_out,
+            crow_indices,
+            col_indices,
+            out_int32=out_int32,
+            transpose=transpose,
+            out=out,
+        )
+    if not isinstance(col_indices, Tensor):
+        return raise_bad_argument(
+            _convert_indices_from_csr_to_coo_out,
+            crow_indices,
+            col_indices,
+            out_int32=out_int32,
+            transpose=transpose,
+            out=out,
+        )
+    if not isinstance(out, Tensor):
+        return raise_bad_argument(
+            _convert_indices_from_csr_to_coo_out,
+            crow_indices,
+            col_indices,
+            out_int32=out_int32,
+            transpose=transpose,
+            out=out,
+        )
+    if out_int32 is not False and out_int32 is not True:
+        out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
+    if transpose is not False and transpose is not True:
+        transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
+    refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
+    return write_out(
+        out,
+        composite.convert_indices_from_csr_to_coo(crow_indices, col_indices, out_int32=out_int32, transpose=transpose),
+    )
+
+
+def sparse_resize_(input, size, sparse_dim, dense_dim):
+    """sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)"""
+    if state.interceptors and intercepts(sparse_resize_, input):
+        return call(sparse_resize_, input, size, sparse_dim, dense_dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(sparse_resize_, input, size, sparse_dim, dense_dim)
+    if type(size) is not tuple or size and type(size[0]) is not int:
+        size = ints_of(size, "sparse_resize_", "size", 2)
+    if type(sparse_dim) is not int:
+        sparse_dim = int_of(sparse_dim, "sparse_resize_", "sparse_dim", 3)
+    if type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "sparse_resize_", "dense_dim", 4)
+    return composite.sparse_resize_(input, size, sparse_dim, dense_dim)
+
+
+def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
+    """sparse_resize_and_clear_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)"""
+    if state.interceptors and intercepts(sparse_resize_and_clear_, input):
+        return call(sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
+    if type(size) is not tuple or size and type(size[0]) is not int:
+        size = ints_of(size, "sparse_resize_and_clear_", "size", 2)
+    if type(sparse_dim) is not int:
+        sparse_dim = int_of(sparse_dim, "sparse_resize_and_clear_", "sparse_dim", 3)
+    if type(dense_dim) is not int:
+        dense_dim = int_of(dense_dim, "sparse_resize_and_clear_", "dense_dim", 4)
+    return composite.sparse_resize_and_clear_(input, size, sparse_dim, dense_dim)
+
+
+def resize_as_sparse_(input, the_template):
+    """resize_as_sparse_(Tensor(a!) self, Tensor the_template) -> Tensor(a!)"""
+    if state.interceptors and intercepts(resize_as_sparse_, input, the_template):
+        return call(resize_as_sparse_, input, the_template)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(resize_as_sparse_, input, the_template)
+    if not isinstance(the_template, Tensor):
+        return raise_bad_argument(resize_as_sparse_, input, the_template)
+    return composite.resize_as_sparse_(input, the_template)

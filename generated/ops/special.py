@@ -402,7 +402,7 @@ def polygamma_(input, n):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.PolygammaBackward0()
+        node = nodes.PolygammaBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.n = n

@@ -263,7 +263,7 @@ def transpose_(input, dim0, dim1):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.TransposeBackward0()
+        node = nodes.TransposeBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.dim0 = dim0
@@ -313,7 +313,7 @@ def t_(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.TBackward0()
+        node = nodes.TBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     set_array(input, _t_kernels[type(input_array)](input_array))
@@ -501,7 +501,7 @@ def squeeze__default(input):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SqueezeBackward0()
+        node = nodes.SqueezeBackward3()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
@@ -535,6 +535,7 @@ def squeeze_dim(input, dim):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
+        node.dim = dim
     return view_of(input, _squeeze_dim_kernels[type(input_array)](input_array, dim), node, (squeeze_dim, (dim,)))
 
 
@@ -555,10 +556,11 @@ def squeeze__dim(input, dim):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SqueezeBackward1()
+        node = nodes.SqueezeBackward4()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
+        node.dim = dim
     set_array(input, _squeeze_dim_kernels[type(input_array)](input_array, dim))
     mark_written(input)
     if node is not None:
@@ -591,6 +593,7 @@ def squeeze_dims(input, dim, *more_dim):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
+        node.dim = dim
     return view_of(input, _squeeze_dims_kernels[type(input_array)](input_array, dim), node, (squeeze_dims, (dim,)))
 
 
@@ -634,10 +637,11 @@ def squeeze__dims(input, dim, *more_dim):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.SqueezeBackward2()
+        node = nodes.SqueezeBackward5()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
+        node.dim = dim
     set_array(input, _squeeze_dims_kernels[type(input_array)](input_array, dim))
     mark_written(input)
     if node is not None:
@@ -713,7 +717,7 @@ def unsqueeze_(input, dim=..., *, axis=None):
         and (edge := input._edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.UnsqueezeBackward0()
+        node = nodes.UnsqueezeBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.dim = dim
@@ -2070,6 +2074,7 @@ def squeeze_copy_dim(input, dim, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input.shape
+        node.dim = dim
     if node is not None:
         return recorded(node, composite.squeeze_copy, input, dim)
     return composite.squeeze_copy(input, dim)
@@ -2112,6 +2117,7 @@ def squeeze_copy_dims(input, dim, *more_dim, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input.shape
+        node.dim = dim
     if node is not None:
         return recorded(node, composite.squeeze_copy, input, dim)
     return composite.squeeze_copy(input, dim)

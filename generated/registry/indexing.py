@@ -16,6 +16,14 @@ OPS = (
         {"jvp": forward_ad.index, "differentiable": True, "tags": ("core", "dynamic_output_shape")},
     ),
     (SCHEMAS["index.Tensor_out"], functions.index_out, {"tags": ("core", "dynamic_output_shape")}),
+    (SCHEMAS["_unsafe_masked_index"], functions._unsafe_masked_index, {"composite": True}),
+    (
+        SCHEMAS["_unsafe_masked_index_put_accumulate"],
+        functions._unsafe_masked_index_put_accumulate,
+        {"composite": True},
+    ),
+    (SCHEMAS["_chunk_cat"], functions._chunk_cat, {"composite": True}),
+    (SCHEMAS["_chunk_cat.out"], functions._chunk_cat_out, {"composite": True}),
     (
         SCHEMAS["index_put"],
         functions.index_put,

@@ -171,6 +171,8 @@ OPS = (
         functions.dropout_,
         {"composite": True, "tags": ("nondeterministic_seeded", "maybe_aliasing_or_mutating")},
     ),
+    (SCHEMAS["native_dropout_backward"], functions.native_dropout_backward, {"composite": True}),
+    (SCHEMAS["native_dropout_backward.out"], CopiedOut(functions.native_dropout_backward), {"boxed": True}),
     (
         SCHEMAS["native_dropout"],
         functions.native_dropout,
@@ -385,7 +387,7 @@ OPS = (
         functions.avg_pool3d,
         {"jvp": forward_ad.avg_pool3d, "differentiable": True, "tags": ("core",), "autocast": "fp32"},
     ),
-    (SCHEMAS["avg_pool3d.out"], CopiedOut(functions.avg_pool3d), {"boxed": True}),
+    (SCHEMAS["avg_pool3d.out"], functions.avg_pool3d_out, {"tags": ("core",)}),
     (
         SCHEMAS["avg_pool3d_backward"],
         functions.avg_pool3d_backward,
@@ -624,6 +626,7 @@ OPS = (
         functions._native_batch_norm_legit_no_stats,
         {"composite": True, "tags": ("core",)},
     ),
+    (SCHEMAS["_batch_norm_with_update"], functions._batch_norm_with_update, {"composite": True}),
     (
         SCHEMAS["_native_batch_norm_legit_no_training"],
         functions._native_batch_norm_legit_no_training,

@@ -237,7 +237,7 @@ OPS = (
     (
         SCHEMAS["normal.Tensor_Tensor"],
         functions.normal_Tensor_Tensor,
-        {"composite": True, "tags": ("nondeterministic_seeded",)},
+        {"composite": True, "differentiable": True, "tags": ("nondeterministic_seeded",)},
     ),
     (
         SCHEMAS["normal.Tensor_Tensor_out"],
@@ -247,7 +247,7 @@ OPS = (
     (
         SCHEMAS["normal.Tensor_float"],
         functions.normal_Tensor_float,
-        {"composite": True, "tags": ("nondeterministic_seeded",)},
+        {"composite": True, "differentiable": True, "tags": ("nondeterministic_seeded",)},
     ),
     (
         SCHEMAS["normal.Tensor_float_out"],
@@ -257,7 +257,7 @@ OPS = (
     (
         SCHEMAS["normal.float_Tensor"],
         functions.normal_float_Tensor,
-        {"composite": True, "tags": ("nondeterministic_seeded",)},
+        {"composite": True, "differentiable": True, "tags": ("nondeterministic_seeded",)},
     ),
     (
         SCHEMAS["normal.float_Tensor_out"],

@@ -200,6 +200,7 @@ OPS = (
     (SCHEMAS["_softmax_backward_data.out"], functions._softmax_backward_data_out, {}),
     (SCHEMAS["softmax.int"], functions.softmax, {"composite": True}),
     (SCHEMAS["softmax.int_out"], functions.softmax_out, {"composite": True}),
+    (SCHEMAS["_safe_softmax"], functions._safe_softmax, {"composite": True, "differentiable": True}),
     (
         SCHEMAS["_log_softmax"],
         functions._log_softmax,

@@ -83,6 +83,21 @@ OPS = (
     (SCHEMAS["hspmm"], functions.hspmm, {"composite": True}),
     (SCHEMAS["smm"], functions.smm, {"composite": True}),
     (SCHEMAS["sspaddmm"], functions.sspaddmm, {"composite": True}),
+    (SCHEMAS["_convert_indices_from_coo_to_csr"], functions._convert_indices_from_coo_to_csr, {"composite": True}),
+    (
+        SCHEMAS["_convert_indices_from_coo_to_csr.out"],
+        functions._convert_indices_from_coo_to_csr_out,
+        {"composite": True},
+    ),
+    (SCHEMAS["_convert_indices_from_csr_to_coo"], functions._convert_indices_from_csr_to_coo, {"composite": True}),
+    (
+        SCHEMAS["_convert_indices_from_csr_to_coo.out"],
+        functions._convert_indices_from_csr_to_coo_out,
+        {"composite": True},
+    ),
+    (SCHEMAS["sparse_resize_"], functions.sparse_resize_, {"composite": True}),
+    (SCHEMAS["sparse_resize_and_clear_"], functions.sparse_resize_and_clear_, {"composite": True}),
+    (SCHEMAS["resize_as_sparse_"], functions.resize_as_sparse_, {"composite": True}),
 )
 
 KERNELS = {

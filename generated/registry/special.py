@@ -40,7 +40,7 @@ OPS = (
     (
         SCHEMAS["polygamma_"],
         functions.polygamma_,
-        {"jvp": forward_ad.polygamma, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.polygamma_, "differentiable": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["polygamma.out"], functions.polygamma_out, {"tags": ("pointwise",)}),
     (

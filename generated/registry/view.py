@@ -37,9 +37,9 @@ OPS = (
         functions.transpose,
         {"jvp": forward_ad.transpose, "view": "single", "differentiable": True},
     ),
-    (SCHEMAS["transpose_"], functions.transpose_, {"jvp": forward_ad.transpose, "differentiable": True}),
+    (SCHEMAS["transpose_"], functions.transpose_, {"jvp": forward_ad.transpose_, "differentiable": True}),
     (SCHEMAS["t"], functions.t, {"jvp": forward_ad.t, "view": "single", "differentiable": True}),
-    (SCHEMAS["t_"], functions.t_, {"jvp": forward_ad.t, "differentiable": True}),
+    (SCHEMAS["t_"], functions.t_, {"jvp": forward_ad.t_, "differentiable": True}),
     (SCHEMAS["numpy_T"], functions.numpy_T, {"composite": True}),
     (
         SCHEMAS["permute"],
@@ -60,7 +60,7 @@ OPS = (
         functions.squeeze_default,
         {"jvp": forward_ad.squeeze_default, "view": "single", "differentiable": True},
     ),
-    (SCHEMAS["squeeze_"], functions.squeeze__default, {"jvp": forward_ad.squeeze_default, "differentiable": True}),
+    (SCHEMAS["squeeze_"], functions.squeeze__default, {"jvp": forward_ad.squeeze__default, "differentiable": True}),
     (
         SCHEMAS["squeeze.dim"],
         functions.squeeze_dim,
@@ -69,7 +69,7 @@ OPS = (
     (
         SCHEMAS["squeeze_.dim"],
         functions.squeeze__dim,
-        {"jvp": forward_ad.squeeze_dim, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.squeeze__dim, "differentiable": True, "tags": ("core",)},
     ),
     (
         SCHEMAS["squeeze.dims"],
@@ -79,7 +79,7 @@ OPS = (
     (
         SCHEMAS["squeeze_.dims"],
         functions.squeeze__dims,
-        {"jvp": forward_ad.squeeze_dims, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.squeeze__dims, "differentiable": True, "tags": ("core",)},
     ),
     (
         SCHEMAS["unsqueeze"],
@@ -89,7 +89,7 @@ OPS = (
     (
         SCHEMAS["unsqueeze_"],
         functions.unsqueeze_,
-        {"jvp": forward_ad.unsqueeze, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.unsqueeze_, "differentiable": True, "tags": ("core",)},
     ),
     (
         SCHEMAS["select.int"],

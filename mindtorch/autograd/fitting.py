@@ -60,11 +60,10 @@ def _sum_to(grad: Any, shape: tuple) -> Tensor:
     extra = grad.ndim - len(shape)
     leading = tuple(range(extra))
     repeated = [extra + i for i, size in enumerate(shape) if size == 1 and grad.shape[extra + i] != 1]
-    if not repeated:
-        is_bare = type(grad._array) is np.ndarray and not (state.recorded_passes or state.interceptors)
-        return wrap(_sum_kernels[np.ndarray](grad._array, leading, False, None)) if is_bare else grad.sum(leading)
+    if not repeated and type(grad._array) is np.ndarray and not (state.recorded_passes or state.interceptors):
+        return wrap(_sum_kernels[np.ndarray](grad._array, leading, False, None))
     total = grad.sum((*leading, *repeated), keepdim=True)
-    return total.reshape(shape) if extra else total
+    return total.view(shape) if extra else total
 
 
 def check_device(grad: Tensor, leaf: Any, node: Any, edge: Any) -> None:

@@ -49,11 +49,12 @@ def unless_complex(op: str, tensors: tuple, edges: tuple) -> tuple:
 
 
 def edges_of(tensors: Sequence[Any]) -> tuple:
-    """The edges of a list of tensors, some of which may be None."""
+    """The edges of a list of tensors, some of which may be None; nothing when no gradient is wanted."""
     for tensor in tensors:
         if tensor is not None and tensor._edge is not None:
-            return tuple([None if tensor is None else tensor._edge or edge_of(tensor) for tensor in tensors])
-    return (None,) * len(tensors)
+            edges = tuple([None if tensor is None else tensor._edge or edge_of(tensor) for tensor in tensors])
+            return edges if any(edges) else ()
+    return ()
 
 
 def require_grad(leaf: Tensor) -> None:

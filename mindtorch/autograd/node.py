@@ -26,10 +26,12 @@ class Node(NodeBase):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for place, name in enumerate(cls.saved):
-            setattr(cls, f"_saved_{name}", property(partial(cls._saved, place=place)))
-            setattr(cls, f"_raw_saved_{name}", property(partial(cls._raw_saved, place=place)))
-        for name in vars(cls).get("__slots__", ()):
-            setattr(cls, f"_saved_{_shown_name(name)}", property(attrgetter(name)))
+            setattr(cls, f"_saved_{name}", property(partial(cls._show_saved, place=place)))
+            setattr(cls, f"_raw_saved_{name}", property(partial(cls._show_raw, place=place)))
+        for field in vars(cls).get("__slots__", ()):
+            shown = _shown_name(field, cls.__doc__ or "")
+            if shown:
+                setattr(cls, f"_saved_{shown}", property(attrgetter(field)))
 
     def name(self) -> str:
         """Nodes that torch derives from its table end in a number, or so does the view that they copy; others are known
@@ -64,11 +66,11 @@ class Node(NodeBase):
         """Keep an output as an object of its class: `copy`, which is outside of the graph."""
         self.kept = tuple([as_object(held, output, copy) for held in self.kept])
 
-    def _saved(self, place: int) -> Any:
+    def _show_saved(self, place: int) -> Any:
         value = self.unpack()[place]
         return tuple(value) if isinstance(value, list) else _as_tensor(value)
 
-    def _raw_saved(self, place: int) -> Any:
+    def _show_raw(self, place: int) -> Any:
         kept = self.kept
         if kept is None:
             return SavedTensor(FREED)
@@ -81,14 +83,26 @@ class Node(NodeBase):
         return raw
 
 
-# How torch names facts about a tensor that are kept in its place.
-_SHOWN_FACTS = {"_shape": "_sym_sizes", "_numel": "_sym_numel"}
+# How torch names facts about a tensor that are kept in its place; those that it does not show have no name.
+_SHOWN_FACTS = {
+    "_shape": "_sym_sizes",
+    "_numel": "_sym_numel",
+    "_stride": "_sym_strides",
+    "_dtype": "",
+    "_device": "",
+    "_is_complex": "",
+    "_shapes": "",
+    "_storage_offset": "",
+}
 
 
-def _shown_name(field: str) -> str:
+def _shown_name(field: str, schema: str) -> str:
+    """The name under which a user finds what a node keeps: an argument's own, that of a fact, or none."""
+    if f" {field}" in schema:
+        return field
     for ending, shown in _SHOWN_FACTS.items():
         if field.endswith(ending):
-            return field.removesuffix(ending) + shown
+            return shown and field.removesuffix(ending) + shown
     return field
 
 

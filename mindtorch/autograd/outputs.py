@@ -60,12 +60,16 @@ def write_out(out: Any, result: Any) -> Any:
 
 def write_castable(op: str, name: str, out: Any, result: Any) -> Any:
     """As `write_out`, in the order of rows, for ops that say so when `out`, which they call `name`, cannot hold it."""
+    check_castable(op, name, result, out)
+    return write_out(out, result.clone(memory_format=contiguous_format))
+
+
+def check_castable(op: str, name: str, result: Any, out: Any) -> None:
     if not can_cast(result.dtype, out.dtype):
         kind, given = result.dtype.storage_name, out.dtype.storage_name
         raise RuntimeError(
             f"{op}: Expected {name} to be safely castable from {kind} dtype, but got {name} with dtype {given}"
         )
-    return write_out(out, result.clone(memory_format=contiguous_format))
 
 
 def _listed(tensors: Any) -> Sequence[Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch.cuda.refusals import refuse
 from mindtorch.profiler.events import EventList, FunctionEvent, FunctionEventAvg
 from mindtorch.profiler.profile import profile as _profile
 from mindtorch.profiler.profile import record_function
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "emit_nvtx", "profile", "record_function"]
 
 
 class profile(_profile):
@@ -39,3 +40,16 @@ class profile(_profile):
 
     def __str__(self) -> str:
         return str(self.events())
+
+
+class emit_nvtx:
+    """A block whose calls would be shown to the profiler of a device."""
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled = enabled
+
+    def __enter__(self) -> emit_nvtx | None:
+        return refuse() if self.enabled else None
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Nothing was changed."""

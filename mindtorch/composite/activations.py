@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from mindtorch.autograd.outputs import write_out
 from mindtorch.dispatch import ops
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.promotion import can_cast, result_type
 from mindtorch.tensor import Tensor
 
 
@@ -32,3 +35,88 @@ def _check_slopes(input: Tensor, weight: Tensor) -> None:
             )
     if weight.ndim > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
+
+
+def prelu_kernel_backward(grad_output: Tensor, input: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Gradients of the input and, before it is summed, of the slope."""
+    positive = input > 0
+    return ops.where(positive, grad_output, weight * grad_output), ops.where(positive, 0, input * grad_output)
+
+
+# The constants for which mean 0 and variance 1 stay as they are from layer to layer.
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def selu(input: Tensor) -> Tensor:
+    return ops.elu(input, _SELU_ALPHA, _SELU_SCALE)
+
+
+def selu_(input: Tensor) -> Tensor:
+    return ops.elu_(input, _SELU_ALPHA, _SELU_SCALE)
+
+
+# -------------------- gates --------------------
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along a dimension times the sigmoid of the second half."""
+    first, second = _halves(input, dim)
+    _check_floating("glu_cpu", input)
+    return first * second.sigmoid()
+
+
+def glu_out(input: Tensor, dim: int, out: Tensor) -> Tensor:
+    _halves(input, dim)
+    _check_castable(input.dtype, out.dtype)
+    return write_out(out, glu(input, dim))
+
+
+def glu_backward(grad_output: Tensor, input: Tensor, dim: int) -> Tensor:
+    first, second = _halves(input, dim)
+    _check_castable(result_type(input, 1.0), input.dtype)
+    _check_floating("glu_backward_cpu", input)
+    gate = second.sigmoid()
+    return ops.cat([gate * grad_output, (1 - gate) * gate * first * grad_output], dim)
+
+
+def _check_floating(kernel: str, input: Tensor) -> None:
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.storage_name}'")
+
+
+def _check_castable(result: Dtype, wanted: Dtype) -> None:
+    if not can_cast(result, wanted):
+        raise RuntimeError(
+            f"result type {result.storage_name} can't be cast to the desired output type {wanted.storage_name}"
+        )
+
+
+def _halves(input: Tensor, dim: int) -> tuple[Tensor, ...]:
+    if input.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    size = input.size(dim)
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim % input.ndim} is size {size}")
+    return input.chunk(2, dim)
+
+
+# -------------------- the logarithm of the sigmoid --------------------
+
+
+def log_sigmoid(input: Tensor) -> Tensor:
+    return ops.log_sigmoid_forward(input)[0]
+
+
+def log_sigmoid_out(input: Tensor, out: Tensor) -> Tensor:
+    result = log_sigmoid(input)
+    if out.dtype is not result.dtype:
+        raise RuntimeError(f"expected scalar type {result.dtype.storage_name} but found {out.dtype.storage_name}")
+    return write_out(out, result)
+
+
+def log_sigmoid_forward(input: Tensor) -> tuple[Tensor, Tensor]:
+    """The result, and exp(-|input|), which its gradient is made of."""
+    _check_floating("log_sigmoid_cpu", input)
+    input = input.contiguous()
+    return -ops.softplus(-input, 1, 40), (-input.detach().abs()).exp()

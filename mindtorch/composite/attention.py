@@ -68,19 +68,18 @@ def _step_by_step(
         return _step_by_step(*wide, mask, dropout_p, is_causal, scale).to(query.dtype)
     # Both factors carry the root of the scale, as in torch.
     root = math.sqrt(scale_of(query, scale))
-    scores = (query * root) @ (key.transpose(-2, -1) * root)
-    if is_causal:  # every query sees the first key, so that no row is masked altogether
-        weights = scores.masked_fill(later_keys(scores), -math.inf).softmax(-1)
-    else:
-        weights = scores.softmax(-1) if mask is None else _masked_softmax(scores, mask)
+    scores = ops.mul_Scalar(query, root) @ ops.mul_Scalar(key.transpose(-2, -1), root)
+    if is_causal:
+        scores = scores + _bias(later_keys(scores), scores)
+    elif mask is not None:
+        scores = scores + (_bias(~mask, scores) if mask.dtype is boolean else mask)
+    weights = ops._safe_softmax(scores, -1)
     return ops.dropout(weights, dropout_p, True) @ value if dropout_p > 0 else weights @ value
 
 
-def _masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """The softmax under a mask, boolean or added; zero instead of NaN in a row that is masked altogether."""
-    scores = scores.masked_fill(~mask, -math.inf) if mask.dtype is boolean else scores + mask
-    blocked = (scores == -math.inf).all(-1, keepdim=True)
-    return scores.softmax(-1).masked_fill(blocked, 0.0)
+def _bias(masked: Tensor, scores: Tensor) -> Tensor:
+    """What is added to the scores to mask some: a sum keeps nothing for the gradient."""
+    return scores.new_zeros(masked.shape).masked_fill(masked, -math.inf)
 
 
 # -------------------- checks --------------------

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from mindtorch import errors
-from mindtorch.autograd.outputs import write_castable, write_out
-from mindtorch.backends.cpu.casting import check_same
-from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
-from mindtorch.dtype import c_name, int32
+from mindtorch.dtype import int32
+from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn_once
 
@@ -74,6 +69,13 @@ _LU = (
 )
 
 
+_LU_SOLVE = (
+    "torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch release.\n"
+    "Note that torch.linalg.lu_solve has its arguments reversed.\nX = torch.lu_solve(B, LU, pivots)\n"
+    "should be replaced with\nX = torch.linalg.lu_solve(LU, pivots, B)"
+)
+
+
 def linalg_inv(A: Tensor) -> Tensor:
     inverse, info = ops.linalg_inv_ex(A)
     _raise_for("linalg.inv", info, _ZERO_DIAGONAL)
@@ -92,6 +94,8 @@ def linalg_cholesky(input: Tensor, upper: bool = False) -> Tensor:
 
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     warn_once(_CHOLESKY)
+    if not input.numel() and input.ndim > 1 and input.shape[-1] == input.shape[-2]:
+        return ops.empty_like(input, memory_format=contiguous_format)
     _check_kernel("cholesky_cpu", input)
     return linalg_cholesky(input, upper)
 
@@ -328,6 +332,7 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: list[int] | None = No
 
 
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    warn_once(_LU_SOLVE)
     return ops.linalg_lu_solve(LU_data, LU_pivots, input)
 
 
@@ -377,83 +382,3 @@ def _check_system(A: Tensor, B: Tensor, left: bool) -> None:
             f"linalg.lu_solve: Incompatible shapes of A and B for the equation {equation} "
             f"({A.size(-2)}x{A.size(-1)} and {B.size(-2)}x{B.size(-1)})"
         )
-
-
-# -------------------- results in tensors that are there --------------------
-
-
-def _written(out: Tensor, input: Tensor, function: Callable[..., Tensor], *args: Any) -> Tensor:
-    """`function(input, *args)` in `out`, which must have the dtype of the result."""
-    result = function(input, *args)
-    if out.dtype is not result.dtype:
-        expected, given = c_name(result.dtype), c_name(out.dtype)
-        raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {given} instead")
-    written: Tensor = write_out(out, result)
-    return written
-
-
-orgqr_out = out_forms.of_op("linalg_householder_product")
-cholesky_out = out_forms.of_castable("cholesky", cholesky)
-
-
-def linalg_lu_solve_out(
-    LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False, *, out: Tensor
-) -> Tensor:
-    return _written(out, LU, linalg_lu_solve, pivots, B, left, adjoint)
-
-
-def lu_solve_out(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor) -> Tensor:
-    return _written(out, input, lu_solve, LU_data, LU_pivots)
-
-
-def linalg_inv_out(A: Tensor, *, out: Tensor) -> Tensor:
-    return _written(out, A, linalg_inv)
-
-
-def inverse_out(input: Tensor, *, out: Tensor) -> Tensor:
-    return _written(out, input, linalg_inv)
-
-
-def linalg_det_out(A: Tensor, *, out: Tensor) -> Tensor:
-    return _written(out, A, linalg_det)
-
-
-def linalg_solve_out(A: Tensor, B: Tensor, left: bool = True, *, out: Tensor) -> Tensor:
-    return _written(out, A, linalg_solve, B, left)
-
-
-def linalg_cholesky_out(input: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
-    return _written(out, input, linalg_cholesky, upper)
-
-
-def cholesky_solve_out(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
-    return write_castable("cholesky_solve", "result", out, cholesky_solve(input, input2, upper))
-
-
-def cholesky_inverse_out(input: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
-    inverse = cholesky_inverse(input, upper)
-    if out.dtype is inverse.dtype:
-        return write_out(out, inverse)
-    return write_castable("cholesky_inverse", "result", out, inverse)
-
-
-def linalg_eigvals_out(input: Tensor, *, out: Tensor) -> Tensor:
-    return write_castable("torch.linalg.eigvals", "eigenvalues", out, linalg_eigvals(input))
-
-
-def linalg_tensorinv_out(input: Tensor, ind: int = 2, *, out: Tensor) -> Tensor:
-    return write_castable("tensorinv", "result", out, linalg_tensorinv(input, ind))
-
-
-def linalg_tensorsolve_out(input: Tensor, other: Tensor, dims: list[int] | None = None, *, out: Tensor) -> Tensor:
-    return write_castable("tensorsolve", "result", out, linalg_tensorsolve(input, other, dims))
-
-
-def linalg_svdvals_out(A: Tensor, driver: str | None = None, *, out: Tensor) -> Tensor:
-    return _written(out, A, linalg_svdvals, driver)
-
-
-def linalg_eigvalsh_out(input: Tensor, UPLO: str = "L", *, out: Tensor) -> Tensor:
-    if not (input.is_floating_point() or input.is_complex()):
-        check_same(input._array, out._array)
-    return _written(out, input, linalg_eigvalsh, UPLO)

@@ -19,6 +19,10 @@ def dropout_(input, p, train):
     return input if _keeps_everything(input, p, train) else input.mul_(_noise(input, p))
 
 
+def native_dropout_backward(grad_output, mask, scale):
+    return grad_output * (mask.to(grad_output.dtype) * scale)
+
+
 def feature_dropout(input, p, train):
     return input if _keeps_everything(input, p, train) else input * _noise(input, p, _channel_shape(input))
 

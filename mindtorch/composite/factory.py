@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry
+from mindtorch import errors, geometry
 from mindtorch.autograd.outputs import write_out
 from mindtorch.composite.ranges import linspace_tensors as linspace_tensors
 from mindtorch.composite.ranges import linspace_tensors_out as linspace_tensors_out
@@ -33,7 +33,8 @@ from mindtorch.device import as_device
 from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import float16, float32, float64, int64
+from mindtorch.dtype import float16, float32, float64, int32, int64
+from mindtorch.layout import strided
 from mindtorch.memory_format import preserve_format
 from mindtorch.tensor import Tensor
 
@@ -60,7 +61,7 @@ def scalar_tensor(s, dtype=None, layout=None, device=None, pin_memory=None):
 
 
 def new_empty(input, size, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.empty(size, **_options(input, dtype, device))
+    return ops.empty(size, **_options(input, dtype, device, layout))
 
 
 def new_empty_strided(input, size, stride, dtype=None, layout=None, device=None, pin_memory=None):
@@ -68,20 +69,22 @@ def new_empty_strided(input, size, stride, dtype=None, layout=None, device=None,
 
 
 def new_zeros(input, size, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.zeros(size, **_options(input, dtype, device))
+    return ops.zeros(size, **_options(input, dtype, device, layout))
 
 
 def new_ones(input, size, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.ones(size, **_options(input, dtype, device))
+    return ops.ones(size, **_options(input, dtype, device, layout))
 
 
 def new_full(input, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.full(size, fill_value, **_options(input, dtype, device))
+    return ops.full(size, fill_value, **_options(input, dtype, device, layout))
 
 
-def _options(input: Tensor, dtype: Dtype | None, device: Any) -> dict[str, Any]:
-    """dtype and device, those of the input where nothing is given."""
-    return {"dtype": dtype or input.dtype, "device": input.device if device is None else device}
+def _options(input: Tensor, dtype: Dtype | None, device: Any, layout: Any = None) -> dict[str, Any]:
+    """dtype, device and layout, those of the input where nothing is given."""
+    options = {"dtype": dtype or input.dtype, "device": input.device if device is None else device}
+    layout = layout or input.layout
+    return options if layout is strided else {**options, "layout": layout}
 
 
 def zero(input):
@@ -117,6 +120,11 @@ def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
 
 
 def type_as(input, other):
+    if input.layout is not other.layout:
+        raise RuntimeError(
+            "to(options) doesn't support converting to a different layout, but got self.layout being "
+            f"{input.layout.shown} and options.layout set as {other.layout.shown}"
+        )
     return _converted(input, other.dtype, other.device, False, False, None)
 
 
@@ -175,15 +183,17 @@ def _check_layout(size: Sequence[int], physical_layout: Sequence[int]) -> None:
 
 
 def tril_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
-    return _places(ops.ones((row, col), device=device).tril(offset), dtype)
+    return _places(ops.ones((row, col), device=device).tril(offset), dtype, "tril_indices")
 
 
 def triu_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
-    return _places(ops.ones((row, col), device=device).triu(offset), dtype)
+    return _places(ops.ones((row, col), device=device).triu(offset), dtype, "triu_indices")
 
 
-def _places(mask: Tensor, dtype: Dtype | None) -> Tensor:
+def _places(mask: Tensor, dtype: Dtype | None, op: str) -> Tensor:
     """The row and column numbers of the elements that are set, one line each."""
+    if dtype not in (None, int32, int64):
+        raise NotImplementedError(f"\"{op}\" not implemented for '{dtype.storage_name}'")
     return ops.stack(mask.nonzero().unbind(1)).to(dtype or int64)
 
 
@@ -215,3 +225,8 @@ def polar_out(abs, angle, *, out):
             "for argument 'out'"
         )
     return write_out(out, result)
+
+
+def pin_memory(input: Tensor, device: Any = None) -> Tensor:
+    """There is no device that could read it faster."""
+    raise errors.no_accelerator()

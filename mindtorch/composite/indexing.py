@@ -4,13 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch import geometry, state
 from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
 from mindtorch.autograd.formulas.reduction import pick_backward
 from mindtorch.autograd.history import check_inplace, edge_of
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite import out_forms
+from mindtorch.composite.masked_indexing import chunk_cat as chunk_cat
+from mindtorch.composite.masked_indexing import unsafe_masked_index as unsafe_masked_index
+from mindtorch.composite.masked_indexing import (
+    unsafe_masked_index_put_accumulate as unsafe_masked_index_put_accumulate,
+)
 from mindtorch.composite.unpacking import nonzero_static as nonzero_static
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
@@ -256,7 +261,10 @@ def take_along_dim(input, indices, dim, out=None):
     common = list(broadcast_shapes(tuple(own), tuple(wanted)))
     spread = [common.copy(), common.copy()]
     spread[0][wrapped], spread[1][wrapped] = input._array.shape[wrapped], indices._array.shape[wrapped]
-    return ops.gather(input.expand(tuple(spread[0])), wrapped, indices.expand(tuple(spread[1])), out=out)
+    places = indices.expand(tuple(spread[1]))
+    if places.numel():
+        places = places.remainder(input._array.shape[wrapped])  # counted from the end, or around
+    return ops.gather(input.expand(tuple(spread[0])), wrapped, places, out=out)
 
 
 take_along_dim_out = take_along_dim
@@ -301,18 +309,7 @@ def index_fill(input, dim, index, value):
 
 
 def index_fill_(input, dim, index, value):
-    _check_recorded_write(input)
-    if index.dtype is not int64:
-        raise IndexError("index_fill_(): Expected dtype int64 for index.")
-    if index.ndim > 1:
-        raise RuntimeError("Index has to be a vector/scalar")
-    if isinstance(value, complex) and not input.is_complex():
-        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
-    wrapped = geometry.wrap_dim(dim, input.ndim)
-    size = input.size(wrapped) if input.ndim else 1
-    outside = index.detach()[(index < -size) | (index >= size)] if index.ndim else index[None][:0]
-    if outside.numel():
-        raise IndexError(f"index {int(outside[0])} is out of bounds for dimension {wrapped} with size {size}")
+    wrapped = _check_filling(input, dim, index, isinstance(value, complex))
     if not input.ndim:
         return input.fill_(value)
     if is_expanded(input._array):
@@ -321,6 +318,24 @@ def index_fill_(input, dim, index, value):
     else:
         input.transpose(0, dim)[index] = value
     return input
+
+
+def _check_filling(input: Tensor, dim: int, index: Tensor, is_complex: bool) -> int:
+    """What can be wrong with a call of index_fill_; the dimension, counted from the first."""
+    _check_recorded_write(input)
+    if index.dtype is not int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    if is_complex and not input.is_complex():
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    wrapped = geometry.wrap_dim(dim, input.ndim)
+    size = input.size(wrapped) if input.ndim else 1
+    places = without_levels(index).detach().reshape((-1,))
+    outside = places[(places < -size) | (places >= size)] if index.ndim else places[:0]
+    if outside.numel():
+        raise IndexError(f"index {int(outside[0])} is out of bounds for dimension {wrapped} with size {size}")
+    return wrapped
 
 
 def _fill_expanded(input: Tensor, dim: int, index: Tensor, value: complex) -> None:
@@ -333,19 +348,21 @@ def _fill_expanded(input: Tensor, dim: int, index: Tensor, value: complex) -> No
 
 
 def index_fill_tensor(input, dim, index, value):
-    return input.clone().index_fill_(dim, index, _filling(value))
+    return index_fill_tensor_(input.clone(), dim, index, value)
 
 
 def index_fill_tensor_(input, dim, index, value):
-    return input.index_fill_(dim, index, _filling(value))
-
-
-def _filling(value):
     if value.ndim:
         raise RuntimeError(
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
-    return value.item()
+    if edge_of(value) is None and not state.interceptors:
+        return index_fill_(input, dim, index, value.item())
+    # By a mask: the gradient of the value has each place once, however often the index names it.
+    wrapped = _check_filling(input, dim, index, value.is_complex())
+    size = input.size(wrapped) if input.ndim else 1
+    is_meant = (ops.arange(size, device=input.device).unsqueeze(1) == index.reshape((-1,)) % size).any(1)
+    return input.masked_fill_(is_meant.reshape([size if each == wrapped else 1 for each in range(input.ndim)]), value)
 
 
 def index_copy(input, dim, index, source):

@@ -19,14 +19,15 @@ def trapezoid_dx(y: Tensor, dx: float = 1, dim: int = -1) -> Tensor:
         return _without_dim(y, dim)
     if y.dtype is boolean:
         raise RuntimeError("trapezoid: received a bool input for `y`, but bool is not supported")
-    return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
+    ends = ops.mul_Scalar(y.select(dim, 0) + y.select(dim, -1), 0.5)
+    return ops.mul_Scalar(y.sum(dim) - ends, dx)
 
 
 def trapezoid_x(y: Tensor, x: Tensor, dim: int = -1) -> Tensor:
     if not y.size(dim):
         return _without_dim(y, dim)
     widths = _widths("trapezoid", y, x, dim)
-    return ((_left(y, dim) + _right(y, dim)) * widths).sum(dim) / 2
+    return ops.div_Scalar(((_left(y, dim) + _right(y, dim)) * widths).sum(dim), 2)
 
 
 def cumulative_trapezoid_dx(y: Tensor, dx: float = 1, dim: int = -1) -> Tensor:
@@ -34,14 +35,14 @@ def cumulative_trapezoid_dx(y: Tensor, dx: float = 1, dim: int = -1) -> Tensor:
         raise RuntimeError("cumulative_trapezoid: received a bool input for `y`, but bool is not supported")
     if not y.size(dim):
         return y / 2.0
-    return dx / 2.0 * (_left(y, dim) + _right(y, dim)).cumsum(dim)
+    return ops.mul_Scalar(_left(y, dim) + _right(y, dim), dx / 2.0).cumsum(dim)
 
 
 def cumulative_trapezoid_x(y: Tensor, x: Tensor, dim: int = -1) -> Tensor:
     if not y.size(dim) and boolean not in (x.dtype, y.dtype):
         return y / 2.0
     widths = _widths("cumulative_trapezoid", y, x, dim)
-    return (widths * (_left(y, dim) + _right(y, dim))).cumsum(dim) / 2.0
+    return ops.div_Scalar(((_left(y, dim) + _right(y, dim)) * widths).cumsum(dim), 2.0)
 
 
 def trapz_dx(y: Tensor, dx: float = 1.0, dim: int = -1) -> Tensor:

@@ -5,48 +5,59 @@ from math import prod
 from mindtorch.autograd.outputs import write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite import out_forms
+from mindtorch.composite.decomposition_forms import cholesky_inverse_out as cholesky_inverse_out
+from mindtorch.composite.decomposition_forms import cholesky_out as cholesky_out
+from mindtorch.composite.decomposition_forms import cholesky_solve_out as cholesky_solve_out
+from mindtorch.composite.decomposition_forms import inverse_out as inverse_out
+from mindtorch.composite.decomposition_forms import linalg_cholesky_out as linalg_cholesky_out
+from mindtorch.composite.decomposition_forms import linalg_det_out as linalg_det_out
+from mindtorch.composite.decomposition_forms import linalg_eigh_out as linalg_eigh_out
+from mindtorch.composite.decomposition_forms import linalg_eigvals_out as linalg_eigvals_out
+from mindtorch.composite.decomposition_forms import linalg_eigvalsh_out as linalg_eigvalsh_out
+from mindtorch.composite.decomposition_forms import linalg_inv_out as linalg_inv_out
+from mindtorch.composite.decomposition_forms import linalg_ldl_factor_out as linalg_ldl_factor_out
+from mindtorch.composite.decomposition_forms import linalg_lstsq_out as linalg_lstsq_out
+from mindtorch.composite.decomposition_forms import linalg_lu_factor_out as linalg_lu_factor_out
+from mindtorch.composite.decomposition_forms import linalg_lu_solve_out as linalg_lu_solve_out
+from mindtorch.composite.decomposition_forms import linalg_slogdet_out as linalg_slogdet_out
+from mindtorch.composite.decomposition_forms import linalg_solve_ex_out as linalg_solve_ex_out
+from mindtorch.composite.decomposition_forms import linalg_solve_out as linalg_solve_out
+from mindtorch.composite.decomposition_forms import linalg_svd_out as linalg_svd_out
+from mindtorch.composite.decomposition_forms import linalg_svdvals_out as linalg_svdvals_out
+from mindtorch.composite.decomposition_forms import linalg_tensorinv_out as linalg_tensorinv_out
+from mindtorch.composite.decomposition_forms import linalg_tensorsolve_out as linalg_tensorsolve_out
+from mindtorch.composite.decomposition_forms import lu_solve_out as lu_solve_out
+from mindtorch.composite.decomposition_forms import orgqr_out as orgqr_out
+from mindtorch.composite.decomposition_forms import qr_out as qr_out
+from mindtorch.composite.decomposition_forms import slogdet_out as slogdet_out
+from mindtorch.composite.decomposition_forms import svd_out as svd_out
+from mindtorch.composite.decomposition_forms import triangular_solve_out as triangular_solve_out
 from mindtorch.composite.decompositions import cholesky as cholesky
 from mindtorch.composite.decompositions import cholesky_inverse as cholesky_inverse
-from mindtorch.composite.decompositions import cholesky_inverse_out as cholesky_inverse_out
-from mindtorch.composite.decompositions import cholesky_out as cholesky_out
 from mindtorch.composite.decompositions import cholesky_solve as cholesky_solve
-from mindtorch.composite.decompositions import cholesky_solve_out as cholesky_solve_out
 from mindtorch.composite.decompositions import det as det
 from mindtorch.composite.decompositions import inverse as inverse
-from mindtorch.composite.decompositions import inverse_out as inverse_out
 from mindtorch.composite.decompositions import linalg_cholesky as linalg_cholesky
-from mindtorch.composite.decompositions import linalg_cholesky_out as linalg_cholesky_out
 from mindtorch.composite.decompositions import linalg_det as linalg_det
-from mindtorch.composite.decompositions import linalg_det_out as linalg_det_out
 from mindtorch.composite.decompositions import linalg_eigh as linalg_eigh
 from mindtorch.composite.decompositions import linalg_eigvals as linalg_eigvals
-from mindtorch.composite.decompositions import linalg_eigvals_out as linalg_eigvals_out
 from mindtorch.composite.decompositions import linalg_eigvalsh as linalg_eigvalsh
-from mindtorch.composite.decompositions import linalg_eigvalsh_out as linalg_eigvalsh_out
 from mindtorch.composite.decompositions import linalg_inv as linalg_inv
-from mindtorch.composite.decompositions import linalg_inv_out as linalg_inv_out
 from mindtorch.composite.decompositions import linalg_ldl_factor as linalg_ldl_factor
 from mindtorch.composite.decompositions import linalg_lstsq as linalg_lstsq
 from mindtorch.composite.decompositions import linalg_lu_factor as linalg_lu_factor
 from mindtorch.composite.decompositions import linalg_lu_solve as linalg_lu_solve
-from mindtorch.composite.decompositions import linalg_lu_solve_out as linalg_lu_solve_out
 from mindtorch.composite.decompositions import linalg_slogdet as linalg_slogdet
 from mindtorch.composite.decompositions import linalg_solve as linalg_solve
 from mindtorch.composite.decompositions import linalg_solve_ex as linalg_solve_ex
-from mindtorch.composite.decompositions import linalg_solve_out as linalg_solve_out
 from mindtorch.composite.decompositions import linalg_svd as linalg_svd
 from mindtorch.composite.decompositions import linalg_svdvals as linalg_svdvals
-from mindtorch.composite.decompositions import linalg_svdvals_out as linalg_svdvals_out
 from mindtorch.composite.decompositions import linalg_tensorinv as linalg_tensorinv
-from mindtorch.composite.decompositions import linalg_tensorinv_out as linalg_tensorinv_out
 from mindtorch.composite.decompositions import linalg_tensorsolve as linalg_tensorsolve
-from mindtorch.composite.decompositions import linalg_tensorsolve_out as linalg_tensorsolve_out
 from mindtorch.composite.decompositions import logdet as logdet
 from mindtorch.composite.decompositions import lu_solve as lu_solve
-from mindtorch.composite.decompositions import lu_solve_out as lu_solve_out
 from mindtorch.composite.decompositions import lu_with_info as lu_with_info
 from mindtorch.composite.decompositions import orgqr as orgqr
-from mindtorch.composite.decompositions import orgqr_out as orgqr_out
 from mindtorch.composite.decompositions import qr as qr
 from mindtorch.composite.decompositions import slogdet as slogdet
 from mindtorch.composite.decompositions import svd as svd
@@ -92,6 +103,7 @@ from mindtorch.composite.products import linalg_multi_dot_out as linalg_multi_do
 from mindtorch.composite.products import linalg_vander as linalg_vander
 from mindtorch.composite.products import vander as vander
 from mindtorch.composite.unpacking import lu_unpack as lu_unpack
+from mindtorch.composite.unpacking import lu_unpack_out as lu_unpack_out
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.iterator import broadcast_shapes
@@ -358,7 +370,7 @@ def kron(input, other):
     right = (1,) * (rank - other.ndim) + tuple(other.shape)
     spread = [size for own in left for size in (own, 1)], [size for own in right for size in (1, own)]
     product = ops._unsafe_view(input, tuple(spread[0])) * ops._unsafe_view(other, tuple(spread[1]))
-    return ops._unsafe_view(product, tuple([a * b for a, b in zip(left, right, strict=True)]))
+    return ops._unsafe_view(product.contiguous(), tuple([a * b for a, b in zip(left, right, strict=True)]))
 
 
 def kron_out(input, other, out):

@@ -120,7 +120,8 @@ def cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smo
         return losses
     smooth = _uniform_loss(logs, target, weight, reduction, ignore_index)
     classes = input.shape[_class_dim(input)]
-    return (1 - label_smoothing) * losses + smooth * (label_smoothing / classes if classes else math.inf)
+    share = label_smoothing / classes if classes else math.inf
+    return ops.mul_Scalar(losses, 1 - label_smoothing) + ops.mul_Scalar(smooth, share)
 
 
 def _check_probabilities(target: Tensor, ignore_index: int) -> None:
@@ -154,7 +155,7 @@ def _against_probabilities(
     dim = _class_dim(input)
     classes = input.shape[dim]
     if label_smoothing > 0:
-        target = target * (1 - label_smoothing) + label_smoothing / classes
+        target = ops.add_Scalar(ops.mul_Scalar(target, 1 - label_smoothing), label_smoothing / classes)
     products = input.log_softmax(dim) * target
     if weight is not None:
         products = products * _by_class(weight, input)
@@ -163,14 +164,14 @@ def _against_probabilities(
     total = products.sum()
     if reduction == SUM:
         return -total
-    return -total / (input.numel() / classes) if input.numel() else -total.fill_(math.nan)
+    return ops.div_Scalar(-total, input.numel() / classes) if input.numel() else -total.fill_(math.nan)
 
 
 def _uniform_loss(logs: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
     """The loss against equal probabilities for all classes, which label smoothing mixes in."""
     weighted = logs if weight is None else logs * _by_class(weight, logs)
     ignored = target == ignore_index
-    losses = -weighted.sum(_class_dim(logs)).masked_fill(ignored, 0.0)
+    losses = (-weighted.sum(_class_dim(logs))).masked_fill(ignored, 0.0)
     if reduction == NONE:
         return losses
     if reduction == SUM:

@@ -32,7 +32,9 @@ def linalg_matrix_norm(
     values = input if dtype is None else input.to(dtype)
     extreme = ops.amax if ord > 0 else ops.amin
     if abs(ord) == 2:
-        return _kept(extreme(_singular_values(values, first, second), -1), first, second, keepdim)
+        singular = _singular_values(values, first, second)
+        reduced = extreme if ord < 0 or singular.shape[-1] else ops.sum  # of no values, the largest is 0
+        return _kept(reduced(singular, -1), first, second, keepdim)
     summed, compared = (second, first) if math.isinf(ord) else (first, second)
     sums = ops.linalg_vector_norm(values, 1, [summed], keepdim)
     if not keepdim and summed < compared:

@@ -12,7 +12,7 @@ from mindtorch.backends.cpu.normalization import normalize_rows, row_gradients
 from mindtorch.backends.cpu.strided import laid_out
 from mindtorch.composite.normalization import check_groups, expect_float
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32
+from mindtorch.dtype import float32, uint8
 from mindtorch.geometry import suggested_format
 from mindtorch.memory_format import contiguous_format
 from mindtorch.quiet import quiet
@@ -92,7 +92,7 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
     if is_plain and not state.thread.grad_enabled and not _is_short(input) and input.numel():
         return _array_gradients(grad_out, input, mean, rstd, weight, group, output_mask)
     wants_input, wants_weight, wants_bias = output_mask
-    rows = input.reshape(N, group, -1)
+    rows = input.reshape(N, group, C // group * HxW)
     statistics = mean.unsqueeze(2), rstd.unsqueeze(2)
     by_channel = [dim for dim in range(input.ndim) if dim != 1]
     input_grad = weight_grad = None
@@ -157,6 +157,11 @@ def _by_channel(input: Tensor) -> tuple[int, ...]:
 
 def native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps):
     return ops.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
+    results = ops.native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
+    return *results, ops.empty((0,), dtype=uint8, device=input.device)  # where cuDNN keeps what it needs
 
 
 def native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps):

@@ -15,8 +15,10 @@ from mindtorch.composite.dropout import feature_alpha_dropout as feature_alpha_d
 from mindtorch.composite.dropout import feature_alpha_dropout_ as feature_alpha_dropout_
 from mindtorch.composite.dropout import feature_dropout as feature_dropout
 from mindtorch.composite.dropout import feature_dropout_ as feature_dropout_
+from mindtorch.composite.dropout import native_dropout_backward as native_dropout_backward
 from mindtorch.composite.grids import affine_grid_generator as affine_grid_generator
 from mindtorch.composite.grids import grid_sampler as grid_sampler
+from mindtorch.composite.native_norms import batch_norm_with_update as batch_norm_with_update
 from mindtorch.composite.native_norms import native_batch_norm_legit as native_batch_norm_legit
 from mindtorch.composite.native_norms import native_batch_norm_legit_no_stats as native_batch_norm_legit_no_stats
 from mindtorch.composite.native_norms import native_batch_norm_legit_no_training as native_batch_norm_legit_no_training

@@ -9,14 +9,14 @@ from mindtorch.tensor import Tensor
 
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+    if input.numel() == 0:
+        return _batch_norm_of_nothing(input, weight, bias)
     if input.ndim < 2:
         raise errors.dim_out_of_range(1, input.ndim)
     channels = input._array.shape[1]
     _check_statistics(channels, running_mean, running_var, training)
     for name, parameter in (("weight", weight), ("bias", bias)):
         _check_elements(name, parameter, channels)
-    if input.numel() == 0:
-        return _batch_norm_of_nothing(input, weight, bias)
     return ops.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
@@ -83,7 +83,7 @@ def rms_norm(input, normalized_shape, weight, eps):
     # Numbers of two bytes are too coarse for the steps in between.
     rows = input.float() if input.element_size() == 2 else input
     epsilon = finfo(rows.dtype).eps if eps is None else eps
-    result = rows * (rows.pow(2).mean(dims, keepdim=True) + epsilon).rsqrt()
+    result = rows * ops.add_Scalar(rows.pow(2).mean(dims, keepdim=True), epsilon).rsqrt()
     return (result if weight is None else result * weight).to(input.dtype)
 
 
@@ -101,7 +101,7 @@ def _check_rows(input: Tensor, shape: tuple[int, ...], weight: Tensor | None) ->
     if tuple(input.shape[-len(shape) :]) != shape:
         wanted = ", ".join(map(str, shape))
         raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*, {wanted}], "
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{wanted}], "
             f"but got input of size{list(input.shape)}"
         )
 

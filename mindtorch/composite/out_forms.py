@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.autograd.outputs import write_castable, write_out
+from mindtorch.autograd.outputs import check_castable, write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.dispatch import ops
 from mindtorch.memory_format import contiguous_format
@@ -52,6 +52,30 @@ def of_castable(op: str, compute: Function) -> Function:
 
     def function(*args: Any, out: Tensor, **kwargs: Any) -> Any:
         return write_castable(op, "result", out, compute(*args, **kwargs))
+
+    return function
+
+
+def of_same_dtypes(compute: Function) -> Function:
+    """As `of_same_dtype`, for ops with several results."""
+
+    def function(*args: Any, out: Any, **kwargs: Any) -> Any:
+        results = compute(*args, **kwargs)
+        for result, each in zip(results, out, strict=True):
+            check_dtype(result, each)
+        return write_out(out, results)
+
+    return function
+
+
+def of_castables(op: str, names: tuple[str, ...], compute: Function) -> Function:
+    """As `of_castable`, for ops with several results, which have names."""
+
+    def function(*args: Any, out: Any, **kwargs: Any) -> Any:
+        results = compute(*args, **kwargs)
+        for name, result, each in zip(names, results, out, strict=True):
+            check_castable(op, name, result, each)
+        return write_out(out, results)
 
     return function
 

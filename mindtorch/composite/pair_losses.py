@@ -25,8 +25,11 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=_MEAN):
 
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     """The negative log likelihood of counts; input is the rate, or its logarithm."""
-    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    # The product first, as in torch: in 16 bits, the order in which its gradients are added matters.
+    expected = target * (input if log_input else ops.add_Scalar(input, eps).log())
+    losses = (input.exp() if log_input else input) - expected
     if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        half_log = ops.mul_Scalar(ops.mul_Scalar(target, 2 * math.pi).log(), 0.5)
+        stirling = target * target.log() - target + half_log
         losses = losses + stirling.masked_fill(target <= 1, 0)
     return _reduced(losses, reduction)

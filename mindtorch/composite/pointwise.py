@@ -5,9 +5,20 @@ from __future__ import annotations
 from mindtorch.autograd.history import mark_written
 from mindtorch.autograd.outputs import write_out
 from mindtorch.composite import out_forms
+from mindtorch.composite.activations import glu as glu
+from mindtorch.composite.activations import glu_backward as glu_backward
+from mindtorch.composite.activations import glu_out as glu_out
+from mindtorch.composite.activations import log_sigmoid as log_sigmoid
+from mindtorch.composite.activations import log_sigmoid_forward as log_sigmoid_forward
+from mindtorch.composite.activations import log_sigmoid_out as log_sigmoid_out
 from mindtorch.composite.activations import prelu as prelu
+from mindtorch.composite.activations import prelu_kernel_backward as prelu_kernel_backward
+from mindtorch.composite.activations import selu as selu
+from mindtorch.composite.activations import selu_ as selu_
 from mindtorch.composite.random_slopes import rrelu as rrelu
 from mindtorch.composite.random_slopes import rrelu_ as rrelu_
+from mindtorch.composite.random_slopes import rrelu_with_noise as rrelu_with_noise
+from mindtorch.composite.random_slopes import rrelu_with_noise_backward as rrelu_with_noise_backward
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import complex128, float64
@@ -19,14 +30,6 @@ Number = bool | int | float | complex
 
 
 # -------------------- a number as the second operand --------------------
-
-
-def add_scalar(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:
-    return ops.add(input, other, alpha=alpha)
-
-
-def add_scalar_(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:
-    return input.add_(other, alpha=alpha)
 
 
 def sub_scalar(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:

@@ -157,9 +157,10 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
         raise RuntimeError(
             f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.storage_name}"
         )
-    count = x.size(-1) if N is None and x.ndim else N or 1
-    if not x.ndim or (N is not None and N <= 1):
+    if (N or 1) <= 1 and (N is not None or not x.ndim):
         raise RuntimeError("N must be greater than 1.")
+    x = x if x.ndim else x.unsqueeze(0)
+    count = x.size(-1) if N is None else N
     column = x.unsqueeze(-1)
     ones = ops.ones_like(column)
     if not x.is_floating_point() and not x.is_complex():
@@ -194,7 +195,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = Non
     for name, tensor in (("X1", x1), ("X2", x2)):
         if not tensor.is_floating_point():
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {tensor.dtype.storage_name}")
-    if x1.element_size() == 2:
+    if x1.element_size() == 2 and x1.numel() and x2.numel():
         raise NotImplementedError(f"\"cdist\" not implemented for '{x1.dtype.storage_name}'")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")

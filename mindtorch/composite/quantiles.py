@@ -116,8 +116,8 @@ def _quantile(input: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpol
             sizes[wrapped] = 1
     else:
         sizes = [] if dim is None else [size for place, size in enumerate(input.shape) if place != wrapped]
-    result = result.movedim(-1, 0)
-    return result.reshape((*q.shape, *sizes)).clone()
+    result = result.reshape((*sizes, q.numel())).movedim(-1, 0)
+    return (result if q.ndim else result.squeeze(0)).clone()
 
 
 def _check(input: Tensor, q: Tensor, interpolation: str) -> None:

@@ -5,16 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float64
+from mindtorch.dtype import float16, float64
 from mindtorch.tensor import Tensor
 
 
 def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):
     """In training a random slope for each element, else the mean slope."""
     _check_bounds(lower, upper)
+    return ops.rrelu_with_noise(input, ops.empty_like(input), lower, upper, training, generator)
+
+
+def rrelu_with_noise(input, noise, lower=1 / 8, upper=1 / 3, training=False, generator=None):
+    """The same; in training `noise` becomes the slopes."""
+    if input.shape != noise.shape:
+        raise RuntimeError(
+            "noise tensor shape must match self tensor shape. "
+            f"Got self.shape = {list(input.shape)} noise.shape = {list(noise.shape)}"
+        )
     if not training:
         return ops.leaky_relu(input.contiguous(), (lower + upper) / 2)
-    return input.contiguous() * _slopes(input, lower, upper, generator)
+    noise.data.copy_(_slopes(input, lower, upper, generator))  # of which the graph, that keeps it, must not hear
+    return input.contiguous() * noise
+
+
+def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):
+    if training and upper - lower > 1e-6:
+        return noise * grad_output
+    return ops.leaky_relu_backward(grad_output, input, (lower + upper) / 2, self_is_result)
 
 
 def rrelu_(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):
@@ -31,7 +48,7 @@ def _check_bounds(lower: float, upper: float) -> None:
 
 def _slopes(input: Tensor, lower: float, upper: float, generator: Any) -> Tensor:
     """1 where input is positive; random numbers are drawn for the other elements only, in their order."""
-    if not input.is_floating_point():
+    if not input.is_floating_point() or input.dtype is float16:
         raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{input.dtype.storage_name}'")
     negative = input.detach() <= 0
     slopes = ops.ones_like(input.detach())

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from mindtorch import state
+from mindtorch.autograd.outputs import write_out
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.argument_types import PYTHON_TYPES
@@ -36,10 +37,10 @@ def _bounds(op: str, start: Any, end: Any) -> list[Any]:
 def logspace(start, end, steps, base=10.0, dtype=None, layout=None, device=None, pin_memory=None):
     """The powers of a base at evenly spaced exponents; those of integers are computed in double precision."""
     dtype = PYTHON_TYPES.get(dtype, dtype)
-    if dtype is boolean:
+    if dtype is boolean and steps > 1:
         raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
     is_whole = dtype is not None and not (dtype.is_floating_point or dtype.is_complex)
-    if is_whole:
+    if is_whole and steps > 1:
         start, end = int(start), int(end)
     exponents = ops.linspace(start, end, steps, dtype=float64 if is_whole else dtype, layout=layout, device=device)
     powers = ops.pow(base, exponents)
@@ -47,7 +48,11 @@ def logspace(start, end, steps, base=10.0, dtype=None, layout=None, device=None,
 
 
 def logspace_out(start, end, steps, base=10.0, *, out):
-    return out_forms.put(out, logspace(start, end, steps, base, out.dtype, device=out.device))
+    """The tensor keeps its shape if it has as many elements."""
+    powers = logspace(start, end, steps, base, out.dtype, device=out.device)
+    if out.numel() != steps:
+        out.resize_(steps)
+    return write_out(out, powers.view(out.shape))
 
 
 def logspace_tensors(start, end, steps, base=10.0, dtype=None, layout=None, device=None, pin_memory=None):

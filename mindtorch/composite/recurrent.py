@@ -37,11 +37,16 @@ Step = Callable[[Tensor, State, _Weights], State]
 
 def _step_lstm(projected: Tensor, state: State, weights: _Weights) -> State:
     hidden, cell = state
-    hidden, cell, _ = ops._thnn_fused_lstm_cell(projected, ops.mm(hidden, weights.hidden), cell)
+    if projected.is_complex():  # the derivatives of the fused steps are those of real numbers
+        hidden, cell = _cell_lstm(projected, state, weights)
+    else:
+        hidden, cell, _ = ops._thnn_fused_lstm_cell(projected, ops.mm(hidden, weights.hidden), cell)
     return (hidden if weights.projection is None else ops.linear(hidden, weights.projection)), cell
 
 
 def _step_gru(projected: Tensor, state: State, weights: _Weights) -> State:
+    if projected.is_complex():
+        return _cell_gru(projected, state, weights)
     return (ops._thnn_fused_gru_cell(projected, _gates_of_state(state[0], weights), state[0])[0],)
 
 

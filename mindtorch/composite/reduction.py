@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,6 +33,7 @@ from mindtorch.composite.statistics import corrcoef as corrcoef
 from mindtorch.composite.statistics import cov as cov
 from mindtorch.composite.statistics import dist as dist
 from mindtorch.composite.statistics import renorm as renorm
+from mindtorch.composite.statistics import renorm_ as renorm_
 from mindtorch.composite.statistics import renorm_out as renorm_out
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
@@ -104,19 +106,19 @@ def _truth_over(reduce: Any, input: Tensor, dim: Sequence[int] | None, keepdim: 
 
 
 def var(input: Tensor, unbiased: bool = True) -> Tensor:
-    return ops.var(input, dim=None, correction=int(unbiased))
+    return ops.var_correction(input, dim=None, correction=int(unbiased))
 
 
 def var_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    return ops.var(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
+    return ops.var_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
 
 
 def std(input: Tensor, unbiased: bool = True) -> Tensor:
-    return ops.std(input, dim=None, correction=int(unbiased))
+    return ops.std_correction(input, dim=None, correction=int(unbiased))
 
 
 def std_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    return ops.std(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
+    return ops.std_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
 
 
 # -------------------- softmax --------------------
@@ -124,6 +126,12 @@ def std_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = Fal
 
 def softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
     return ops._softmax(input if dtype is None else input.to(dtype), dim, False)
+
+
+def safe_softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
+    """The softmax, and zero instead of nan where everything is masked by -inf."""
+    blocked = (input == -math.inf).all(dim, keepdim=True)
+    return softmax(input, dim, dtype).masked_fill(blocked, 0.0)
 
 
 def log_softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
@@ -191,19 +199,19 @@ def count_nonzero_dims(input: Tensor, dim: Sequence[int]) -> Tensor:
 
 
 def std_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
-    return ops.std_mean(input, None, correction=int(unbiased), keepdim=False)
+    return ops.std_mean_correction(input, None, correction=int(unbiased), keepdim=False)
 
 
 def std_mean_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    return ops.std_mean(input, dim, correction=int(unbiased), keepdim=keepdim)
+    return ops.std_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
 
 
 def var_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
-    return ops.var_mean(input, None, correction=int(unbiased), keepdim=False)
+    return ops.var_mean_correction(input, None, correction=int(unbiased), keepdim=False)
 
 
 def var_mean_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    return ops.var_mean(input, dim, correction=int(unbiased), keepdim=keepdim)
+    return ops.var_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
 
 
 # -------------------- without NaN --------------------
@@ -217,9 +225,8 @@ def nanmean(input: Tensor, dim: Dims, keepdim: bool, dtype: Dtype | None) -> Ten
     if input.is_complex():
         raise RuntimeError("nansum on CPU does not support complex inputs")
     dims = tuple(range(input.ndim)) if dim is None else dim
-    missing = ops.isnan(input)
-    total = ops.sum(ops.masked_fill(input, missing, 0), dims, keepdim, dtype=dtype)
-    return total / ops.sum(~missing.detach(), dims, keepdim)
+    total = ops.nansum(input, dims, keepdim, dtype=dtype)
+    return total / ops.sum(~ops.isnan(input.detach()), dims, keepdim)
 
 
 def nanmean_out(input: Tensor, dim: Dims, keepdim: bool, dtype: Dtype | None, out: Tensor) -> Tensor:
@@ -279,6 +286,8 @@ def sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
     lead = len(shape) - len(size)
     if lead < 0 or any(wanted not in (1, own) for wanted, own in zip(size, shape[lead:], strict=True)):
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    if not size:
+        return input.sum()
     summed = [place for place in range(len(shape)) if place < lead or size[place - lead] != shape[place]]
     if not summed:
         return input

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from mindtorch.dispatch import ops
 from mindtorch.geometry import suggested_format
 from mindtorch.memory_format import contiguous_format
@@ -22,6 +24,8 @@ def pixel_shuffle(input, upscale_factor):
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
             f"but input.size(-3)={channels} is not divisible by {square}"
         )
+    if upscale_factor == 1:
+        return input.clone(memory_format=suggested_format(input._array))
     split = input.reshape(*outer, channels // square, upscale_factor, upscale_factor, height, width)
     mixed = split.permute(*range(len(outer) + 1), -2, -4, -1, -3)
     return _formatted(mixed.reshape(*outer, channels // square, height * upscale_factor, width * upscale_factor), input)
@@ -47,6 +51,8 @@ def pixel_unshuffle(input, downscale_factor):
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, "
                 f"but input.size({dim})={size} is not divisible by {downscale_factor}"
             )
+    if downscale_factor == 1:
+        return input.clone(memory_format=suggested_format(input._array))
     low, wide = height // downscale_factor, width // downscale_factor
     split = input.reshape(*outer, channels, low, downscale_factor, wide, downscale_factor)
     mixed = split.permute(*range(len(outer) + 1), -3, -1, -4, -2)
@@ -69,9 +75,10 @@ def channel_shuffle(input, groups):
 
 def bilinear(input1, input2, weight, bias):
     _check_bilinear(input1, input2, weight, bias)
-    rows = input1.reshape(-1, input1.shape[-1])
+    count = math.prod(input1.shape[:-1])
+    rows = input1.reshape(count, input1.shape[-1])
     left = ops.bmm(rows.expand(weight.shape[0], *rows.shape), weight)
-    products = left * input2.reshape(-1, input2.shape[-1])
+    products = left * input2.reshape(count, input2.shape[-1])
     result = products.sum(-1, dtype=products.dtype).t().contiguous()
     result = result.reshape(*input1.shape[:-1], weight.shape[0])
     return result if bias is None else result + bias

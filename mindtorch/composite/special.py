@@ -24,7 +24,8 @@ def expit(input: Tensor) -> Tensor:
 
 
 def ndtr(input: Tensor) -> Tensor:
-    return (1 + ops.erf(input * math.sqrt(0.5))) * 0.5
+    error = ops.erf(ops.mul_Scalar(input, math.sqrt(0.5)))
+    return ops.mul_Scalar(ops.add_Scalar(error, 1), 0.5)
 
 
 def ndtr_out(input: Tensor, out: Tensor) -> Tensor:

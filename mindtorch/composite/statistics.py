@@ -69,21 +69,25 @@ def _check_weights(values: Tensor, fweights: Tensor | None, aweights: Tensor | N
     for name, weights, is_float in (("fweights", fweights, False), ("aweights", aweights, True)):
         if weights is None:
             continue
-        _check_shape_of_weights(name, weights, values.size(1))
+        _check_rank_of_weights(name, weights)
         if is_float != weights.is_floating_point() or weights.is_complex() or weights.dtype is boolean:
             kind = "floating point" if is_float else "integral"
             raise RuntimeError(
                 f"cov(): expected {name} to have {kind} dtype but got {name} with {weights.dtype.storage_name} dtype"
             )
+        _check_number_of_weights(name, weights, values.size(1))
         if weights.numel() and bool(weights.min() < 0):
             raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-def _check_shape_of_weights(name: str, weights: Tensor, count: int) -> None:
+def _check_rank_of_weights(name: str, weights: Tensor) -> None:
     if weights.ndim > 1:
         raise RuntimeError(
             f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions"
         )
+
+
+def _check_number_of_weights(name: str, weights: Tensor, count: int) -> None:
     if weights.numel() != count:
         raise RuntimeError(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
@@ -119,6 +123,11 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     norms = ops.linalg_vector_norm(input, p, others, True)
     factors = ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), ops.ones_like(norms))
     return (input * factors).contiguous()
+
+
+def renorm_(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """The gradient needs the input as it was."""
+    return input.copy_(renorm(input.clone(), p, dim, maxnorm))
 
 
 renorm_out = out_forms.of_input_dtype(renorm)

@@ -52,9 +52,8 @@ def resized(input: Tensor, dim: int, points: int) -> Tensor:
     extent = input.size(dim)
     if points <= extent:
         return input if points == extent else input.narrow(dim, 0, points)
-    shape = list(input._array.shape)
-    shape[dim] = points - extent
-    return ops.cat([input, input.new_zeros(tuple(shape))], dim)
+    behind = input.ndim - 1 - dim % input.ndim
+    return ops.constant_pad_nd(input, [0, 0] * behind + [0, points - extent])
 
 
 def into(result: Tensor, out: Tensor) -> Tensor:

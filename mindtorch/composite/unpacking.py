@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dtype import int32, int64
 from mindtorch.tensor import Tensor
@@ -48,3 +49,6 @@ def nonzero_static(input, size, fill_value=-1):
 def copy(input, src, non_blocking=False):
     """The values of `src` in the shape, dtype and memory order of the input."""
     return ops.empty_like(input).copy_(src, non_blocking)
+
+
+lu_unpack_out = out_forms.of_same_dtypes(lu_unpack)

@@ -6,6 +6,7 @@ from mindtorch import geometry
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
+from mindtorch.backends.sparsecpu.shapes import narrow_copy as narrow_copy_of_sparse
 from mindtorch.composite import out_forms
 from mindtorch.composite.unviewed import chunk_size
 from mindtorch.composite.unviewed import unsafe_chunk as unsafe_chunk
@@ -15,7 +16,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int64
 from mindtorch.memory_format import checked_format, contiguous_format, preserve_format
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, wrap
 from mindtorch.warning import warn_once
 
 # -------------------- shapes --------------------
@@ -92,6 +93,8 @@ def contiguous(input, memory_format):
     if memory_format is contiguous_format or memory_format is preserve_format:
         if input._array.flags.c_contiguous:
             return input
+        if input.layout.is_compressed:
+            raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
         if memory_format is preserve_format:
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     elif geometry.has_format(input._array, checked_format(memory_format, "contiguous")):
@@ -307,9 +310,8 @@ def dsplit_indices(input, indices):
 
 def _check_rank(name: str, input: Tensor, least: int) -> None:
     if input.ndim < least:
-        plural = "dimension" if least == 1 else "dimensions"
         raise RuntimeError(
-            f"torch.{name} requires a tensor with at least {least} {plural}, but got a tensor with {input.ndim} "
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} "
             "dimensions!"
         )
 
@@ -357,7 +359,7 @@ alias_copy = _copy_of("alias")
 as_strided_copy = _copy_of("as_strided")
 detach_copy = _copy_of("alias")
 diagonal_copy = _copy_of("diagonal")
-narrow_copy = _copy_of("narrow")
+_narrow_copy = _copy_of("narrow")
 permute_copy = _copy_of("permute")
 select_copy = _copy_of("select")
 slice_copy = _copy_of("slice")
@@ -372,6 +374,12 @@ unsqueeze_copy = _copy_of("unsqueeze")
 view_as_complex_copy = _copy_of("view_as_complex")
 view_as_real_copy = _copy_of("view_as_real")
 view_copy = _copy_of("view")
+
+
+def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    if input.is_sparse:  # it has no views
+        return wrap(narrow_copy_of_sparse(input._array, dim, start, length))
+    return _narrow_copy(input, dim, start, length)
 
 
 narrow_copy_out = out_forms.of_same_dtype(

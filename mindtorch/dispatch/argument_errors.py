@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mindtorch import errors
-from mindtorch.dispatch.argument_types import accepts, accepts_element, accepts_nothing, is_int, is_number
+from mindtorch.dispatch.argument_types import accepts, accepts_element, accepts_nothing, is_int_in_list, is_number
 from mindtorch.dispatch.overload_order import in_torch_order
 from mindtorch.dispatch.overload_texts import no_overload
 from mindtorch.dispatch.registry import OpEntry
@@ -104,7 +104,7 @@ class Signature:
 
     def _is_variadic(self, args: tuple) -> bool:
         """Whether the arguments are the ints of one list, as in `x.view(2, 3)`."""
-        return len(self.positional) == 1 and _is_int_list(self.positional[0]) and bool(args) and is_int(args[0])
+        return len(self.positional) == 1 and _is_int_list(self.positional[0]) and bool(args) and is_int_in_list(args[0])
 
     def _too_many(self, count: int) -> TypeError:
         most = len(self.positional)
@@ -141,7 +141,7 @@ class Signature:
         if value is None:
             return accepts_nothing(argument)
         if isinstance(value, (list, tuple)) and _is_int_list(argument):
-            return not value or is_int(value[0])
+            return not value or is_int_in_list(value[0])
         if self.takes_numbers and argument.element == "Tensor" and argument.name != "out":
             return isinstance(value, Tensor) or is_number(value)
         return accepts(argument, value)

@@ -29,6 +29,13 @@ def is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def is_int_in_list(value: Any) -> bool:
+    """The same in a list of ints, where tensors of one element may have dimensions."""
+    if isinstance(value, Tensor):
+        return value.numel() == 1 and value._array.dtype.kind in "iu"
+    return is_int(value)
+
+
 def is_number(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value.ndim == 0 and not requires_grad(value)
@@ -61,9 +68,14 @@ _ACCEPTS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+# Where lists are more generous than single values.
+_ACCEPTS_IN_LIST: dict[str, Callable[[Any], bool]] = {**_ACCEPTS, "int": is_int_in_list, "SymInt": is_int_in_list}
+
+
 def accepts_element(argument: Argument, value: Any) -> bool:
     """Whether a value fits an argument that is no list, or an element of one that is."""
-    return _ACCEPTS.get(argument.element, _accept_all)(value)
+    tests = _ACCEPTS_IN_LIST if argument.is_list else _ACCEPTS
+    return tests.get(argument.element, _accept_all)(value)
 
 
 def accepts_nothing(argument: Argument) -> bool:
@@ -81,13 +93,13 @@ def test_of(argument: Argument) -> Callable[[Any], bool]:
     fits, is_nothing_fine = _ACCEPTS.get(argument.element, _accept_all), accepts_nothing(argument)
     if not argument.is_list:
         return lambda value: is_nothing_fine if value is None else fits(value)
-    is_sized = argument.is_sized
+    is_sized, fits_element = argument.is_sized, _ACCEPTS_IN_LIST.get(argument.element, _accept_all)
 
     def fits_list(value: Any) -> bool:
         if value is None:
             return is_nothing_fine
         if isinstance(value, (list, tuple)):
-            return all(map(fits, value))
+            return all(map(fits_element, value))
         return is_sized and fits(value)
 
     return fits_list

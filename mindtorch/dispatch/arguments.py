@@ -9,14 +9,25 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from mindtorch import errors
+from mindtorch.device import device
 from mindtorch.dispatch.argument_errors import element_error, missing_argument, refusal
-from mindtorch.dispatch.argument_types import PYTHON_TYPES, is_dtype, is_float, is_int, is_number, test_of
+from mindtorch.dispatch.argument_types import (
+    PYTHON_TYPES,
+    is_dtype,
+    is_float,
+    is_int,
+    is_int_in_list,
+    is_number,
+    test_of,
+)
 from mindtorch.dispatch.given import as_given, passed_to
 from mindtorch.dispatch.methods import frame_of_call, function_in, is_method_call
 from mindtorch.dispatch.registry import OpEntry, overloads_of
-from mindtorch.dispatch.torch_function import handle_torch_function, overriding_arguments
+from mindtorch.dispatch.torch_function import begin_with, handle_torch_function, overriding_arguments
 from mindtorch.dtype import dtype
 from mindtorch.generator import Generator
+from mindtorch.layout import layout
+from mindtorch.memory_format import memory_format
 from mindtorch.tensor import Tensor, WrappedNumber, as_operand
 
 # Overloads that torch's Python functions don't have. The first are for numbers, which stand for tensors there.
@@ -94,7 +105,7 @@ def ints_of(value: Any, function: str, name: str, position: int | None = None) -
             raise wrong_value(function, name, position, "tuple of ints", value)
         value = (value,)
     for place, item in enumerate(value):
-        if type(item) is not int and not is_int(item):
+        if type(item) is not int and not is_int_in_list(item):
             raise _refusal_of_running(sys._getframe(1)) or element_error(function, name, place, item)
     return tuple([item.__index__() for item in value])
 
@@ -161,6 +172,25 @@ def fits_signature(entry: OpEntry, args: tuple, kwargs: dict) -> bool:
     return True
 
 
+# Types of which every value fits an argument, or none does. A tensor, a list or a NumPy number depends on its value.
+_ALIKE = frozenset((bool, int, float, str, type(None), dtype, device, layout, memory_format))
+
+_found: dict[tuple, Callable] = {}  # the overload for a call, by the resolver's overloads and the arguments' types
+
+
+def overload_for(overloads: tuple[Callable, ...], args: tuple, kwargs: dict) -> Callable | None:
+    """The first of the overloads that a call fits. Each begins with a tensor."""
+    types = (*map(type, args), *map(type, kwargs.values()))
+    call = (overloads, types, *kwargs)
+    found = _found.get(call)
+    if found is None:
+        fitting = (each for each in overloads if fits_signature(each.op, args, kwargs))  # type: ignore[attr-defined]
+        found = next(fitting, None)
+        if found is not None and args and types[0] is Tensor and _ALIKE.issuperset(types[1:]):
+            _found[call] = found
+    return found
+
+
 # -------------------- errors --------------------
 
 
@@ -168,6 +198,8 @@ def raise_bad_argument(function: Callable, *args: Any, **kwargs: Any) -> Any:
     """The end of a call with an argument that isn't a tensor: its `__torch_function__` takes over, or a TypeError."""
     overriders = overriding_arguments((*args, *kwargs.values()))
     if overriders:
+        args, kwargs = as_given(function, args, kwargs, sys._getframe(1))
+        begin_with(overriders)
         return handle_torch_function(function, overriders, args, kwargs)
     entry: OpEntry = function.op  # type: ignore[attr-defined]
     error = _refusal_of(function, [entry], args, kwargs, sys._getframe(1))

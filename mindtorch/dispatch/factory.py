@@ -12,6 +12,7 @@ from mindtorch.dispatch.keys import CPU, backend_for_device
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import layout as Layout
 from mindtorch.layout import strided
+from mindtorch.tensor import Tensor
 
 
 def factory_options(
@@ -36,6 +37,20 @@ def check_options(layout: Any, device: Any, pin_memory: Any, function: str) -> N
     _check_device(device, function)
     if pin_memory is not None and not isinstance(pin_memory, bool):
         raise wrong_value(function, "pin_memory", None, "bool", pin_memory)
+
+
+def check_out_options(out: Any, dtype: Any, layout: Any, device: Any, function: str) -> None:
+    """What is asked for must be what `out` has, which is not converted. (Whether it is a tensor is looked at later.)"""
+    if dtype is layout is device is None or not isinstance(out, Tensor):
+        return
+    check_options(layout, device, None, function)
+    if dtype is not None and (dtype := dtype_of(dtype, function, "dtype")) is not out.dtype:
+        shown = out.dtype.storage_name
+        raise RuntimeError(f"dtype {dtype.storage_name} does not match dtype of out parameter ({shown})")
+    if layout is not None and layout is not out.layout:
+        raise RuntimeError(f"layout {layout.shown} does not match layout of out parameter ({out.layout.shown})")
+    if device is not None and (wanted := as_device(device).type) != out.device.type:
+        raise RuntimeError(f"device type {wanted} does not match device type of out parameter ({out.device.type})")
 
 
 def _check_device(device: Any, function: str) -> None:

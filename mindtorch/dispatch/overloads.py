@@ -1,10 +1,11 @@
 """`operators`, which users know as `mindtorch.ops`: every op by namespace, name and overload, as in `torch.ops`."""
 
+import os
 from collections.abc import Callable
 from functools import cached_property
 from keyword import iskeyword
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from mindtorch import state
 from mindtorch.dispatch.namespace import functions_of
@@ -241,6 +242,11 @@ class Operators(ModuleType):
 
     def __init__(self) -> None:
         super().__init__("torch.ops")
+        self.loaded_libraries: set[str] = set()
+
+    def load_library(self, path: str) -> NoReturn:
+        """The ops of a shared library; those of PyTorch cannot be loaded."""
+        raise OSError(f"Could not load this library: {os.path.realpath(path)}")
 
     def __getattr__(self, name: str) -> OpNamespace:
         if name.startswith("__"):

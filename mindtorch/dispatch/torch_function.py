@@ -28,6 +28,19 @@ def begin() -> None:
         _waiting.pop()()
 
 
+_known: set[type] = set()  # classes that take over calls without being tensors, of those that were seen
+
+
+def begin_with(overriders: Iterable[Any]) -> None:
+    """The same for objects that are no tensors: nobody knows of their classes before one is in a call."""
+    for value in overriders:
+        cls = type(value)
+        if cls not in _known and not isinstance(value, Tensor):
+            _known.add(cls)
+            begin()
+            state.count_interceptor(1)
+
+
 def disabled_torch_function(function: Callable, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
     """The `__torch_function__` of classes that are treated as plain tensors (`Parameter`)."""
     with without_torch_function():

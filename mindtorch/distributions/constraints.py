@@ -13,6 +13,14 @@ from mindtorch.linalg import cholesky_ex, eigvalsh
 from mindtorch.linalg import norm as linalg_norm
 from mindtorch.tensor import Tensor
 
+__all__ = [
+    "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property",
+    "greater_than", "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval",
+    "is_dependent", "less_than", "lower_cholesky", "lower_triangular", "multinomial", "nonnegative",
+    "nonnegative_integer", "one_hot", "positive", "positive_definite", "positive_integer", "positive_semidefinite",
+    "real", "real_vector", "simplex", "square", "stack", "symmetric", "unit_interval",
+]  # fmt: skip
+
 
 class Constraint:
     """A region of values. An event of `event_dim` dimensions is in it or not, as a whole."""

@@ -20,7 +20,8 @@ class Transform:
         self._inv: Any = None
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
-        self._cached: tuple[Any, Any] = (None, None)
+        self._cached_x_y: tuple[Any, Any] = (None, None)
+        super().__init__()  # a transform may be a module as well
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_inv": None}
@@ -61,16 +62,16 @@ class Transform:
     def __call__(self, x: Any) -> Any:
         if self._cache_size == 0:
             return self._call(x)
-        if x is not self._cached[0]:
-            self._cached = x, self._call(x)
-        return self._cached[1]
+        if x is not self._cached_x_y[0]:
+            self._cached_x_y = x, self._call(x)
+        return self._cached_x_y[1]
 
     def _inv_call(self, y: Any) -> Any:
         if self._cache_size == 0:
             return self._inverse(y)
-        if y is not self._cached[1]:
-            self._cached = self._inverse(y), y
-        return self._cached[0]
+        if y is not self._cached_x_y[1]:
+            self._cached_x_y = self._inverse(y), y
+        return self._cached_x_y[0]
 
     def _call(self, x: Any) -> Any:
         raise NotImplementedError

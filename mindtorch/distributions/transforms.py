@@ -19,6 +19,7 @@ from mindtorch.distributions.number_transforms import (
     TanhTransform,
 )
 from mindtorch.distributions.transform import Transform
+from mindtorch.distributions.transform import _InverseTransform as _InverseTransform
 from mindtorch.distributions.vector_transforms import (
     CorrCholeskyTransform,
     LowerCholeskyTransform,

@@ -42,7 +42,7 @@ def autograd_kernel(operator: Operator, formula: Formula) -> Callable:
     )
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        if _thread.grad_enabled and may_record(args) and any(edges_of(tensors_among(args))):
+        if _thread.grad_enabled and may_record(args) and edges_of(tensors_among(args)):
             return steps.apply(function, args, kwargs)
         if _thread.dual_level < 0:
             return operator.run_kernel(*args, **kwargs)

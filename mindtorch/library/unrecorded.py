@@ -44,7 +44,7 @@ def run_unrecorded(operator: Any, *args: Any, **kwargs: Any) -> Any:
     tensors = tensors_among((*args, *kwargs.values()))
     edges = edges_of(tensors)
     result = operator.run_kernel(*args, **kwargs)
-    if any(edges):
+    if edges:
         _watch(operator.name, edges, tensors_among((result,)))
     return result
 

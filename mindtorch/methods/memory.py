@@ -34,6 +34,11 @@ _processes: Any = lazy("mindtorch.multiprocessing")
 class MemoryMethods:
     """Changing what memory a tensor looks at, and asking about it."""
 
+    @property
+    def _cdata(self) -> int:
+        """A number that no other living tensor has: programs compare it to see whether two names mean one tensor."""
+        return id(self)
+
     def set_(self: Any, source: Any = None, storage_offset: Any = None, size: Any = None, stride: Any = None) -> Tensor:
         """Look at the memory of another tensor or storage from now on."""
         if not _is_set_form(source, storage_offset, size, stride):
@@ -105,6 +110,11 @@ class MemoryMethods:
 
         `ambiguity_check` refuses a tensor with several such orders, unless it has exactly one of the formats given.
         """
+        if self.is_sparse:
+            raise AttributeError(
+                f"Can't get dim order on sparse type: {self.type()} Use Tensor.to_dense() to convert to a dense tensor "
+                "first."
+            )
         formats = _formats_to_tell(ambiguity_check)
         array = self._array
         if ambiguity_check is not False and _has_several_orders(self):

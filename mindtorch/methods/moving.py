@@ -29,25 +29,31 @@ class MovingMethods:
                 return self if FROM_NUMPY[self._array.dtype] is first else ops._to_copy(self, dtype=first)
             if type(first) is str and first == "cpu" and type(self._array) is np.ndarray:
                 return self
-        if len(args) > _MOST_POSITIONAL:
-            raise TypeError(f"to() takes from 0 to {_MOST_POSITIONAL} positional arguments but {len(args)} were given")
-        spelling = _by_device
-        if is_dtype(first):
-            spelling = _by_dtype
-        elif isinstance(first, Tensor) or "tensor" in kwargs:
-            spelling = _by_tensor
-        elif type(first) in (bool, float, complex):  # an integer is the number of a device
-            spelling = _by_number
-        try:
-            options = spelling(*args, **kwargs)
-        except TypeError:
-            raise _no_such_spelling(args, kwargs) from None
-        if is_int(options["device"]):
-            raise _no_numbered_device(options["device"])
-        return ops.to_dtype_layout(self, **options)
+        return ops.to_dtype_layout(self, **options_of_to(args, kwargs))
 
 
 _MOST_POSITIONAL = 4
+
+
+def options_of_to(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """What the arguments of `to` ask for, in whichever spelling they are."""
+    if len(args) > _MOST_POSITIONAL:
+        raise TypeError(f"to() takes from 0 to {_MOST_POSITIONAL} positional arguments but {len(args)} were given")
+    first = args[0] if args else None
+    spelling = _by_device
+    if is_dtype(first):
+        spelling = _by_dtype
+    elif isinstance(first, Tensor) or "tensor" in kwargs:
+        spelling = _by_tensor
+    elif type(first) in (bool, float, complex):  # an integer is the number of a device
+        spelling = _by_number
+    try:
+        options = spelling(*args, **kwargs)
+    except TypeError:
+        raise _no_such_spelling(args, kwargs) from None
+    if is_int(options["device"]):
+        raise _no_numbered_device(options["device"])
+    return options
 
 
 def _by_device(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:

@@ -55,6 +55,8 @@ class ReflectedMethods:
     def __rtruediv__(self: Any, other: Any) -> Any:
         return self.reciprocal() * other if _is_number_or_array(other) else NotImplemented
 
+    __rdiv__ = __rtruediv__
+
     def __rfloordiv__(self: Any, other: Any) -> Any:
         if as_operand(other) is None:
             return NotImplemented

@@ -1,7 +1,9 @@
 """Neural networks: layers, their functions, initial values and helpers."""
 
+from mindtorch.nn import attention as attention
 from mindtorch.nn import common_types as common_types
 from mindtorch.nn import functional, init, parallel, utils
+from mindtorch.nn import quantized as quantized
 from mindtorch.nn.linear_losses import LinearCrossEntropyOptions
 from mindtorch.nn.modules import *  # noqa: F403
 from mindtorch.nn.modules import __all__ as _layers

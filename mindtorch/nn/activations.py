@@ -5,14 +5,6 @@ from __future__ import annotations
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
 
-# The constants for which mean 0 and variance 1 stay as they are from layer to layer.
-_SELU_ALPHA = 1.6732632423543772848170429916717
-_SELU_SCALE = 1.0507009873554804934193349852946
-
-
-def _into(input: Tensor, result: Tensor, inplace: bool) -> Tensor:
-    return input.copy_(result) if inplace else result
-
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """input where it is positive, alpha * (exp(input) - 1) elsewhere."""
@@ -21,15 +13,12 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """elu with the constants that keep mean 0 and variance 1."""
-    elu_of = ops.elu_ if inplace else ops.elu
-    return elu_of(input, _SELU_ALPHA, _SELU_SCALE)
+    return ops.selu_(input) if inplace else ops.selu(input)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """input where it is positive, alpha * (exp(input / alpha) - 1) elsewhere."""
-    if alpha == 0:
-        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return _into(input, ops.elu(input, alpha, 1.0, 1.0 / alpha), inplace)
+    return ops.celu_(input, alpha) if inplace else ops.celu(input, alpha)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -39,7 +28,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """input / 6 + 0.5, limited to the range from 0 to 1."""
-    return _into(input, ops.hardtanh(input + 3, 0, 6) / 6, inplace)
+    return ops.hardsigmoid_(input) if inplace else ops.hardsigmoid(input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -49,9 +38,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """input moved by lambd towards zero, and no further."""
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
-    return input - input.clamp(-lambd, lambd)
+    return ops.softshrink(input, lambd)
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -66,7 +53,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), without overflow."""
-    return -ops.softplus(-input.contiguous(), 1, 40)
+    return ops.log_sigmoid(input)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -76,14 +63,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along a dimension times the sigmoid of the second half."""
-    if input.ndim == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    if input.shape[dim] % 2:
-        raise RuntimeError(
-            f"Halving dimension must be even, but dimension {dim % input.ndim} is size {input.shape[dim]}"
-        )
-    first, second = input.chunk(2, dim)
-    return first * second.sigmoid()
+    return ops.glu(input, dim)
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
@@ -106,13 +86,5 @@ def rrelu(
 elu_ = ops.elu_
 threshold_ = ops.threshold_
 rrelu_ = ops.rrelu_
-
-
-def selu_(input: Tensor) -> Tensor:
-    """`selu` in place."""
-    return selu(input, True)
-
-
-def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """`celu` in place."""
-    return celu(input, alpha, True)
+selu_ = ops.selu_
+celu_ = ops.celu_

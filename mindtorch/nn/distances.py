@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.autocast import with_autocast
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator.shapes import broadcast_shapes
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
 from mindtorch.promotion import result_type
@@ -18,14 +20,26 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if not dtype.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {dtype.storage_name}")
     shape = broadcast_shapes(x1.shape, x2.shape)
-    x1, x2 = ((x if x.is_floating_point() else x.to(dtype)).expand(shape) for x in (x1, x2))
-    lengths = (x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
-    return (x1 / next(lengths) * (x2 / next(lengths))).sum(dim)
+    x1, x2 = (_prepared(x, dtype, shape) for x in (x1, x2))
+    return (x1 / _length(x1, dim, eps) * (x2 / _length(x2, dim, eps))).sum(dim)
+
+
+def _prepared(x: Tensor, dtype: Dtype, shape: tuple[int, ...]) -> Tensor:
+    x = x if x.is_floating_point() else x.to(dtype)
+    return x if tuple(x.shape) == tuple(shape) else x.expand(shape)
+
+
+def _length(x: Tensor, dim: int, eps: float) -> Tensor:
+    """The norm, at least eps. The bound is out of sight for the gradient, as in torch."""
+    length = ops.linalg_vector_norm(x, 2, dim, True).clone()
+    with no_grad():
+        length.clamp_min_(eps)
+    return length
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of the differences of vectors along the last dimension."""
-    return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
+    return ops.norm(ops.add_Scalar(x1 - x2, eps), p, -1, keepdim)
 
 
 def _reduced(losses: Tensor, reduction: str, size_average: Any = None, reduce: Any = None) -> Tensor:
@@ -54,6 +68,11 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How far the wrong one of two numbers is ahead; target is 1 where the first should be larger, else -1."""
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
+        )
     return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction, size_average, reduce)
 
 
@@ -91,6 +110,12 @@ def triplet_margin_loss(
     """How much farther, with a margin, the anchor is from its own kind than from the other."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    ranks = [each.ndim for each in (anchor, positive, negative)]
+    if len(set(ranks)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            "anchor {}D, positive {}D, and negative {}D inputs".format(*ranks)
+        )
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:

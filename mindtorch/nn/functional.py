@@ -218,6 +218,9 @@ def batch_norm(
     """Normalize each channel, in training over the batch, else by the running statistics."""
     if training:
         _check_several_values(input.shape)
+    if eps < 0 or (training and eps == 0):
+        needed = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {needed}, but got {eps}")
     return ops.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 

@@ -7,8 +7,10 @@ from math import prod
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.dtype import int64
 from mindtorch.nn.reduction import reduction_number
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 
 @dataclass
@@ -44,8 +46,24 @@ def linear_cross_entropy(
     logits = ops.linear(input, linear_weight.reshape(classes * prod(rest), features), bias)
     if rest:
         logits = logits.reshape(*input.shape[:-1], classes, *rest)
+    if options is not None and (rest or label_smoothing or target.dtype is not int64):
+        _warn_of_options(linear_weight, target, linear_bias, reduction, label_smoothing)
     ignored = -100 if ignore_index is None else ignore_index
     return ops.cross_entropy_loss(logits, target, weight, reduction_number(reduction), ignored, label_smoothing)
+
+
+def _warn_of_options(
+    weight: Tensor, target: Tensor, bias: Tensor | None, reduction: str, label_smoothing: float
+) -> None:
+    """torch doesn't compute such losses in parts either, and says so."""
+    warn(
+        "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
+        "label_smoothing == 0, target.dtype == int64, out_features == (). Got "
+        f"reduction={reduction!r}, label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
+        f"out_features={tuple(weight.shape[1:-1])}, tracing=False, "
+        f"linear_bias.shape={None if bias is None else tuple(bias.shape)}.",
+        UserWarning,
+    )
 
 
 def _check_shapes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.autocast import with_autocast
+from mindtorch.dtype import float32, float64, int64
 from mindtorch.nn.activations import logsigmoid
 from mindtorch.nn.distances import pairwise_distance
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
@@ -38,7 +39,7 @@ def soft_margin_loss(
 ) -> Tensor:
     """log(1 + exp(-target * input)), for targets 1 and -1."""
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    return reduced((-target * input).exp().log1p(), number)
+    return reduced((-input * target).exp().log1p(), number)
 
 
 def multilabel_soft_margin_loss(
@@ -58,6 +59,19 @@ def multilabel_soft_margin_loss(
     return reduced(losses, reduction_number(reduction))
 
 
+def _check_scores(input: Tensor) -> None:
+    """A row of scores, or several, of one class at least."""
+    if input.ndim > 2 or 0 in input.shape[-1:]:
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
+        )
+
+
+def _check_margin_dtype(kernel: str, input: Tensor) -> None:
+    if input.dtype not in (float32, float64):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.storage_name}'")
+
+
 @with_autocast("fp32")
 def multi_margin_loss(
     input: Tensor,
@@ -75,7 +89,18 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
-    scores, targets = (input.unsqueeze(0), target.reshape(1)) if input.ndim < 2 else (input, target)
+    _check_scores(input)
+    scores = input if input.ndim == 2 else input.reshape(1, -1)
+    if target.ndim > 1 or target.numel() != len(scores):
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{len(scores)}], but got {list(target.shape)}. Input has shape "
+            f"{list(input.shape)}."
+        )
+    _check_margin_dtype("multi_margin_loss_cpu_kernel", input)
+    if target.dtype is not int64:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.storage_name}")
+    targets = target.reshape(-1)
     places = targets.unsqueeze(1)
     excess = (margin - scores.gather(1, places) + scores).clamp_min(0).pow(p)
     if weight is not None:
@@ -94,7 +119,12 @@ def multilabel_margin_loss(
 ) -> Tensor:
     """How much the scores of classes that are no targets come within 1 of those that are; -1 ends a list of targets."""
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    scores, targets = (input.unsqueeze(0), target.unsqueeze(0)) if input.ndim < 2 else (input, target)
+    _check_scores(input)
+    fits = target.shape == input.shape if input.ndim == 2 else target.ndim < 2 and target.numel() == input.numel()
+    if not fits:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    _check_margin_dtype("multilabel_margin_loss_forward_out_frame", input)
+    scores, targets = (input, target) if input.ndim == 2 else (input.reshape(1, -1), target.reshape(1, -1))
     is_listed = (targets < 0).to(targets.dtype).cumsum(1) == 0
     places = targets.masked_fill(~is_listed, 0)
     counts = ops.zeros_like(targets).scatter_add(1, places, is_listed.to(targets.dtype))

@@ -62,12 +62,8 @@ def _full_size(input: Tensor, output_size: Any, dims: int) -> Any:
     """The wanted size with a number for every dimension; None keeps the input's size."""
     if isinstance(output_size, int):
         return (output_size,) * dims
-    if None not in output_size:
-        return tuple(output_size)
     if input.ndim <= len(output_size):
-        raise ValueError(
-            f"Input dimension should be at least {len(output_size) + 1}, but got {input.ndim} dimension(s)"
-        )
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     sizes = input.shape[-len(output_size) :]
     return tuple(own if given is None else given for given, own in zip(output_size, sizes))
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
@@ -113,12 +115,17 @@ def _checked_sizes(input: Tensor, size: Sequence[int]) -> Sequence[int]:
             "Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
             "output size in (o1, o2, ...,oK) format."
         )
-    if not all(isinstance(each, int) for each in size):
+    if not all(_is_integer(each) for each in size):
         raise TypeError(
             "expected size to be one of int or Tuple[int] or Tuple[int, int] or "
             f"Tuple[int, int, int], but got size with types {[type(each) for each in size]}"
         )
     return size
+
+
+def _is_integer(value: Any) -> bool:
+    """Whether it is an integer: one of Python's, NumPy's, or in a tensor."""
+    return isinstance(value, int | np.integer) or (isinstance(value, Tensor) and not value.is_floating_point())
 
 
 def upsample(

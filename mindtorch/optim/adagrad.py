@@ -47,13 +47,18 @@ class Adagrad(ElementwiseOptimizer):
         }
         super().__init__(params, defaults)
         for parameter in self._all_parameters():
-            first = initial_accumulator_value
-            if parameter.is_complex():
-                first = complex(first, first)
-            self.state[parameter] = {
-                "step": ops.zeros((), dtype=float32),
-                "sum": ops.full_like(parameter, first),
-            }
+            self._begin(parameter)
+
+    def _begin(self, parameter: Tensor) -> None:
+        first = self.defaults["initial_accumulator_value"]
+        if parameter.is_complex():
+            first = complex(first, first)
+        self.state[parameter].update(step=ops.zeros((), dtype=float32), sum=ops.full_like(parameter, first))
+
+    def _update(self, parameter: Tensor, grad: Tensor, group: Group) -> None:
+        if not self.state[parameter]:  # it is of a group that was added later
+            self._begin(parameter)
+        super()._update(parameter, grad, group)
 
     def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
         state["step"] += 1

@@ -65,7 +65,8 @@ class Adam(ElementwiseOptimizer):
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         if group["amsgrad"]:
-            square = state["max_exp_avg_sq"].copy_(ops.maximum(state["max_exp_avg_sq"], square))
+            largest = as_kept(state["max_exp_avg_sq"], group)
+            square = state["max_exp_avg_sq"].copy_(ops.maximum(largest, square))
         # Both means start at zero; dividing by these corrects their bias towards it.
         step = state["step"].item()
         correction1, correction2 = 1 - beta1**step, 1 - beta2**step

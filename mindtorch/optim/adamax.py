@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
 from mindtorch.optim.checks import Group, check_betas, check_learning_rate, check_non_negative, refuse_sparse
-from mindtorch.optim.optimizer import ElementwiseOptimizer, decayed
+from mindtorch.optim.optimizer import ElementwiseOptimizer, as_kept, decayed
 from mindtorch.tensor import Tensor
 
 
@@ -54,6 +54,7 @@ class Adamax(ElementwiseOptimizer):
         grad = decayed(parameter, grad, group)
         beta1, beta2 = group["betas"]
         mean, largest = state["exp_avg"].lerp_(grad, 1 - beta1), state["exp_inf"]
-        largest.copy_(ops.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
+        faded = as_kept(largest.mul_(beta2), group)
+        largest.copy_(ops.maximum(faded, grad.abs().add_(group["eps"])))
         rate = float(group["lr"]) / (1 - beta1 ** state["step"].item())
         parameter.addcdiv_(mean, largest, value=-rate)

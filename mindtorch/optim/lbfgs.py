@@ -9,7 +9,7 @@ from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.dispatch import ops
 from mindtorch.optim.checks import Group, check_learning_rate
 from mindtorch.optim.line_search import strong_wolfe
-from mindtorch.optim.optimizer import Optimizer, as_parts
+from mindtorch.optim.optimizer import Optimizer, as_parts, as_scalar
 from mindtorch.tensor import Tensor
 
 State = dict[str, Any]
@@ -62,13 +62,12 @@ class LBFGS(Optimizer):
 
     def _iterate(self, evaluate: Callable[[], Any], group: Group, state: State, loss: float, grad: Tensor) -> None:
         work = {name: state.get(name) for name in _REMEMBERED}
-        evaluations = 1
+        evaluations, lr = 1, as_scalar(group["lr"])
         for number in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             is_first = state["n_iter"] == 1
             _choose_direction(work, state, grad, group["history_size"], is_first)
             work["prev_flat_grad"], work["prev_loss"] = grad.clone(), loss
-            lr = float(group["lr"])
             work["t"] = min(1.0, 1.0 / grad.abs().sum()) * lr if is_first else lr
             slope = grad.dot(work["d"])
             if slope > -group["tolerance_change"]:

@@ -30,7 +30,7 @@ def strong_wolfe(
 ) -> tuple[float, Tensor, float, int]:
     """The loss, the gradient and the size of the step that was found, and the number of probes."""
     search = _Search(probe, direction, _Point(0.0, start[0], start[1].clone(), float(start[2])), max_steps)
-    bracket, is_done = search.expand(float(size))
+    bracket, is_done = search.expand(size)
     best = bracket[0] if is_done else search.zoom(*bracket)
     return best.loss, best.grad, best.size, search.probes
 

@@ -51,8 +51,6 @@ class Muon(ElementwiseOptimizer):
                 )
 
     def update(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        if parameter.is_complex():
-            raise RuntimeError("Muon does not support complex parameters")
         refuse_sparse(self, grad)
         if not state:
             state["momentum_buffer"] = ops.zeros_like(grad)
@@ -62,6 +60,9 @@ class Muon(ElementwiseOptimizer):
         change = _orthogonal(change, group["ns_coefficients"], group["ns_steps"], group["eps"])
         parameter.mul_(1 - lr * group["weight_decay"])
         parameter.add_(change, alpha=-lr * _RATE_FACTORS[group["adjust_lr_fn"]](*parameter.shape))
+
+    def _update_complex(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        raise RuntimeError("Muon does not support complex parameters")
 
 
 def _original_factor(rows: int, columns: int) -> float:

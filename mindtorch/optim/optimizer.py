@@ -76,7 +76,14 @@ def _with_hooks(step: Callable) -> Callable:
             return _called_with_hooks(step, self, args, kwargs)
         return step(self, *args, **kwargs)
 
+    step_with_hooks.hooked = True
     return step_with_hooks
+
+
+def _add_hooks_to_step(cls: type[Optimizer]) -> None:
+    """When the first of a class is made: a wrapper that doesn't call `__init__` has no tables of hooks."""
+    if not hasattr(cls.step, "hooked"):
+        cls.step = _with_hooks(cls.step)
 
 
 def _called_with_hooks(step: Callable, optimizer: Optimizer, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -101,11 +108,6 @@ def _checked_arguments(result: Any) -> tuple[tuple, dict[str, Any]]:
 class Optimizer:
     """What all optimizers share. A subclass defines `step`."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "step" in vars(cls):
-            cls.step = _with_hooks(cls.step)
-
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self._add_hook_tables()
@@ -129,6 +131,7 @@ class Optimizer:
         for table in _HOOK_TABLES:
             self.__dict__.setdefault(table, OrderedDict())
         self.__dict__.setdefault("_opt_called", False)
+        _add_hooks_to_step(type(self))
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients."""
@@ -383,6 +386,11 @@ class ElementwiseOptimizer(Optimizer):
 def as_parts(tensor: Tensor) -> Tensor:
     """A complex tensor as its real and imaginary parts, any other as it is."""
     return ops.view_as_real(tensor) if tensor.is_complex() else tensor
+
+
+def as_scalar(rate: Any) -> Any:
+    """A rate that is a tensor without its dimensions of size 1, a number as it is."""
+    return rate.squeeze() if isinstance(rate, Tensor) else rate
 
 
 def add_at_places(parameter: Tensor, grad: Tensor, share: float) -> None:

@@ -62,6 +62,8 @@ class SGD(ElementwiseOptimizer):
         else:
             parameter.add_(grad, alpha=-float(group["lr"]))
 
+    _update_complex = update  # it only adds and scales
+
 
 def _with_momentum(grad: Tensor, state: dict[str, Any], group: Group) -> Tensor:
     buffer = state.get("momentum_buffer")

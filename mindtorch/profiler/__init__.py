@@ -11,6 +11,11 @@ from mindtorch.profiler.profile import (
 )
 
 __all__ = [
-    "ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule", "supported_activities",
-    "tensorboard_trace_handler",
+    "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
+    "supported_activities", "tensorboard_trace_handler",
 ]  # fmt: skip
+
+
+def kineto_available() -> bool:
+    """Whether there is the library that PyTorch's profiler is made of."""
+    return False

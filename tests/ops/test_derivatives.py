@@ -1,5 +1,7 @@
 """Derivatives of every op of the table against finite differences: first and second, backward and forward mode."""
 
+import re
+
 import pytest
 
 import mindtorch as torch
@@ -104,10 +106,39 @@ def check_derivatives(check, op, sample, function, inputs, **options):
     error = outcome(check, (function, inputs), {"nondet_tol": 1e-10, "fast_mode": fast_mode, **options}).error
     if error is None or str(error) in WITHOUT_GRADIENTS:
         return
-    text = f"{op.name}({describe(sample)}): {error}\n{formulas_text(op)}"
+    text = f"{op.name}({describe(sample)}): {error}\n{input_text(op, sample, inputs, error)}{formulas_text(op)}"
     if isinstance(error, GradcheckError):
         pytest.fail(text, pytrace=False)
     raise AssertionError(text) from error
+
+
+def input_text(op, sample, inputs, error):
+    """Which argument an error about an input means, what it is, and where its formula is."""
+    number = re.search(r"(?:respect to|and) input (\d+)", str(error))
+    if number is None:
+        return ""
+    name = names_of_inputs(op, sample)[int(number[1])]
+    derivative = model().derivatives.get(op.name)
+    if "forward mode" in str(error):
+        what, formula = "tangent for", next(iter(derivative.forward), None) if derivative else None
+    else:
+        what, formula = "gradient of", derivative.backward_of(name.partition("[")[0]) if derivative else None
+    place = f"{formula.location}: " if formula else ""
+    return f"{place}the {what} '{name}' is wrong (input {number[1]}): {name} = {inputs[int(number[1])]!r}\n"
+
+
+def names_of_inputs(op, sample):
+    """What the tensors of a sample that have gradients are called, in their order."""
+    names = [argument.name for argument in op.schema.inputs]
+    given = [*zip(names, sample.args), *sample.kwargs.items()]
+    found = [(name, arguments_of(torch, value, True)) for name, value in given]
+    return [name for name, value in found for name in tensor_names(name, value)]
+
+
+def tensor_names(name, value):
+    if isinstance(value, list):
+        return [each for i, item in enumerate(value) for each in tensor_names(f"{name}[{i}]", item)]
+    return [name] if isinstance(value, torch.Tensor) and value.requires_grad else []
 
 
 def formulas_text(op):

@@ -18,7 +18,9 @@ _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _ORIGIN = re.compile(r" \(Triggered internally at .*\)$", re.DOTALL)
 # What torch says of its own parts: the compiler of programs, nested and sparse tensors, the protocol of NumPy.
 _TORCHS_OWN = re.compile(
-    "`?torch.jit|.*enable_nested_tensor|Attempted to insert a get_attr Node|Sparse invariant checks|__array_", re.DOTALL
+    "`?torch.jit|flex_attention called without|.*enable_nested_tensor|Attempted to insert a get_attr Node|"
+    "Sparse invariant checks|__array_",
+    re.DOTALL,
 )
 
 

@@ -8,6 +8,7 @@ from importlib import import_module
 import pytest
 
 import mindtorch
+import mindtorch.distributed.optim
 from tests.parity.figures import figures
 from tests.parity.programs import assert_same
 
@@ -158,8 +159,13 @@ def test_what_is_missing_says_so():
         (lambda: mindtorch.hub.load("a/b", "c"), "load_state_dict_from_url"),
         (lambda: mindtorch.jit.save(None, "file"), "no TorchScript"),
         (lambda: mindtorch.distributed.init_process_group("gloo"), "runs in one process"),
+        (lambda: mindtorch.distributed.DeviceMesh("cpu", [0]), "process group has not been initialized"),
+        (lambda: mindtorch.distributed.optim.ZeroRedundancyOptimizer([], mindtorch.optim.SGD), "process group"),
+        (lambda: mindtorch.fx.symbolic_trace(len), "no torch.fx here"),
+        (lambda: mindtorch.fx.Tracer(), "mindtorch.program.record"),
+        (lambda: mindtorch.ao.quantization.prepare(None), "no quantized tensors"),
     ):
-        with pytest.raises((ImportError, NotImplementedError, RuntimeError), match=text):
+        with pytest.raises((ImportError, NotImplementedError, RuntimeError, ValueError), match=text):
             call()
 
 

@@ -7,6 +7,7 @@ from mindtorch.errors import missing_kernel
 
 def add(input, other, alpha, out=None):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+    add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 
     ACLNN: aclnnAdd(self, other, alpha, out)
     """
@@ -17,6 +18,7 @@ def add(input, other, alpha, out=None):
 
 def sub(input, other, alpha, out=None):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+    sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 
     ACLNN: aclnnSub(self, other, alpha, out)
     """
@@ -36,6 +38,7 @@ def rsub(input, other, alpha):
 
 def mul(input, other, out=None):
     """mul.Tensor(Tensor self, Tensor other) -> Tensor
+    mul.Scalar(Tensor self, Scalar other) -> Tensor
 
     ACLNN: aclnnMul(self, other, out)
     """
@@ -44,6 +47,7 @@ def mul(input, other, out=None):
 
 def div(input, other, out=None):
     """div.Tensor(Tensor self, Tensor other) -> Tensor
+    div.Scalar(Tensor self, Scalar other) -> Tensor
 
     ACLNN: aclnnDiv(self, other, out)
     """
@@ -409,6 +413,29 @@ def frac(input, out=None):
     raise missing_kernel("frac", "NPU", "frac(input, out=None)", "mindtorch/backends/npu/pointwise.py")
 
 
+def softshrink(input, lambd, out=None):
+    """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
+
+    ACLNN: aclnnSoftshrink(self, lambd, out)
+    """
+    raise missing_kernel(
+        "softshrink", "NPU", "softshrink(input, lambd, out=None)", "mindtorch/backends/npu/pointwise.py"
+    )
+
+
+def softshrink_backward(grad_output, input, lambd, out=None):
+    """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
+
+    ACLNN: aclnnSoftshrinkBackward(gradOutput, self, lambd, gradInput)
+    """
+    raise missing_kernel(
+        "softshrink_backward",
+        "NPU",
+        "softshrink_backward(grad_output, input, lambd, out=None)",
+        "mindtorch/backends/npu/pointwise.py",
+    )
+
+
 def relu(input, out=None):
     """relu(Tensor self) -> Tensor
 
@@ -496,6 +523,28 @@ def elu(input, alpha, scale, input_scale, out=None):
     )
 
 
+def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, out=None):
+    """elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result,
+        Tensor self_or_result) -> Tensor
+
+    ACLNN: aclnnEluBackward(gradOutput, alpha, scale, inputScale, isResult, selfOrResult, gradInput)
+    """
+    raise missing_kernel(
+        "elu_backward",
+        "NPU",
+        "elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, out=None)",
+        "mindtorch/backends/npu/pointwise.py",
+    )
+
+
+def celu(input, alpha, out=None):
+    """celu(Tensor self, Scalar alpha=1.0) -> Tensor
+
+    ACLNN: aclnnCelu(self, alpha, out)
+    """
+    raise missing_kernel("celu", "NPU", "celu(input, alpha, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
 def mish(input, out=None):
     """mish(Tensor self) -> Tensor
 
@@ -510,6 +559,50 @@ def hardswish(input, out=None):
     ACLNN: aclnnHardswish(self, out)
     """
     raise missing_kernel("hardswish", "NPU", "hardswish(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def hardswish_backward(grad_output, input):
+    """hardswish_backward(Tensor grad_output, Tensor self) -> Tensor
+
+    ACLNN: aclnnHardswishBackward(gradOutput, self, out)
+    """
+    raise missing_kernel(
+        "hardswish_backward", "NPU", "hardswish_backward(grad_output, input)", "mindtorch/backends/npu/pointwise.py"
+    )
+
+
+def hardsigmoid(input, out=None):
+    """hardsigmoid(Tensor self) -> Tensor
+
+    ACLNN: aclnnHardsigmoid(self, out)
+    """
+    raise missing_kernel("hardsigmoid", "NPU", "hardsigmoid(input, out=None)", "mindtorch/backends/npu/pointwise.py")
+
+
+def hardsigmoid_backward(grad_output, input, out=None):
+    """hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor
+
+    ACLNN: aclnnHardsigmoidBackward(gradOutput, self, out)
+    """
+    raise missing_kernel(
+        "hardsigmoid_backward",
+        "NPU",
+        "hardsigmoid_backward(grad_output, input, out=None)",
+        "mindtorch/backends/npu/pointwise.py",
+    )
+
+
+def log_sigmoid_backward(grad_output, input, buffer):
+    """log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor
+
+    ACLNN: aclnnLogSigmoidBackward(gradOutput, self, buffer, gradInput)
+    """
+    raise missing_kernel(
+        "log_sigmoid_backward",
+        "NPU",
+        "log_sigmoid_backward(grad_output, input, buffer)",
+        "mindtorch/backends/npu/pointwise.py",
+    )
 
 
 def gelu(input, approximate, out=None):

@@ -2,7 +2,7 @@
 
 import math
 
-from mindtorch.autograd.formulas.common import conj
+from mindtorch.autograd.formulas.common import conj, is_differentiated
 from mindtorch.dispatch import ops
 
 
@@ -16,34 +16,62 @@ def gelu_double_backward(grad, grad_output, self, approximate):
 
 def _gelu_tanh_curvature(x):
     scale, cubic = math.sqrt(2.0 / math.pi), 0.044715
-    t = (scale * (x + cubic * x * x * x)).tanh()
+    inner = scale * (x + cubic * x.pow(3))
     slope = scale * (1 + 3 * cubic * x * x)
-    flat = 1 - t * t
-    return flat * slope + 0.5 * x * flat * (6 * scale * cubic * x - 2 * t * slope * slope)
+    flat = inner.cosh().reciprocal().square()  # 1 - tanh², which rounding would leave nothing of where it is small
+    return flat * slope + 0.5 * x * flat * (6 * scale * cubic * x - 2 * inner.tanh() * slope * slope)
 
 
-def elu_formula_backward(grad, self, alpha, scale, input_scale):
-    """Gradient of elu: the slope is an exponential up to 0, constant elsewhere, for nan too."""
-    falling = alpha * scale * input_scale * (ops.where(self < 0, self, 0.0) * input_scale).exp()
-    return grad * ops.where(self <= 0, falling, scale)
-
-
-def elu_result_backward(grad, result, alpha, scale, input_scale):
-    """The same from elu's result, which an in-place call leaves: the exponential is in it."""
-    falling = input_scale * (result.clamp(max=0) + alpha * scale)
-    return grad * ops.where(result <= 0, falling, scale)
+def elu_double_backward(grad, grad_output, alpha, scale, input_scale, is_result, self_or_result):
+    """Gradient of elu_backward with respect to its input: an exponential up to 0, nothing elsewhere."""
+    curved = grad * grad_output * input_scale
+    if not is_result:
+        curved = ops.elu_backward(curved, alpha, scale, input_scale, False, self_or_result)
+    return curved * (self_or_result < 0)
 
 
 def mish_formula_backward(grad, self):
-    """Gradient of x * tanh(softplus(x)). The slope of softplus is the sigmoid."""
-    squashed = ops.softplus(self).tanh()
+    """Gradient of x * tanh(softplus(x)). The slope of softplus is the sigmoid.
+
+    What may be differentiated is written as in torch, whose second derivative is nan where the exponential is infinite.
+    """
+    softplus = self.exp().log1p() if is_differentiated(grad, self) else ops.softplus(self)
+    squashed = softplus.tanh()
     return grad * (squashed + self * self.sigmoid() * (1 - squashed * squashed))
 
 
-def hardswish_formula_backward(grad, self):
-    """Gradient of x * clamp(x + 3, 0, 6) / 6."""
-    rising = ops.where(self < 3, grad * (self / 3 + 0.5), grad)
-    return ops.where(self <= -3, 0.0, rising)  # even if the gradient is nan
+def prelu_slopes_backward(grad, grad_slope, self, weight):
+    """Gradient of the gradients of prelu's input and slope, either of which may be missing, with respect to theirs."""
+    through = 0 if grad is None else grad
+    falling = 0 if grad is None else grad * weight
+    if grad_slope is not None:
+        falling = falling + grad_slope * self
+    return ops.where(self >= 0, through, falling)
+
+
+def falling_slopes(grad, grad_output, self, shape):
+    """What prelu's two arguments have to do with each other's gradients: nothing where the input is not negative."""
+    return self.new_zeros(shape) if grad is None else ops.where(self >= 0, 0, grad_output * grad)
+
+
+def glu_double_backward_grad_output(grad, self, dim):
+    """Gradient of glu_backward with respect to the gradient that it got."""
+    (through, gated), (first, second) = grad.chunk(2, dim), self.chunk(2, dim)
+    gate = second.sigmoid()
+    return gate * through + (1 - gate) * gate * first * gated
+
+
+def glu_double_backward(grad, grad_output, self, dim):
+    """Gradient of glu_backward with respect to its input."""
+    (through, gated), (first, second) = grad.chunk(2, dim), self.chunk(2, dim)
+    gate = second.sigmoid()
+    slope = grad_output * gate * (1 - gate)
+    return ops.cat([slope * gated, slope * (through + first * gated * (1 - 2 * gate))], dim)
+
+
+def log_sigmoid_double_backward(grad, self):
+    sigmoid = self.sigmoid()
+    return grad * (sigmoid - 1) * sigmoid
 
 
 def silu_formula_backward(grad, self):
@@ -63,4 +91,4 @@ def softplus_double_backward(grad, self, beta, threshold):
     """Curvature of softplus times grad; none where it is linear."""
     sigmoid = (self * beta).sigmoid()
     curved = grad * sigmoid * (1 - sigmoid) * beta
-    return ops.where(self * beta > threshold, 0.0, curved)
+    return ops.where(self * beta >= threshold, 0.0, curved)

@@ -25,7 +25,19 @@ def maybe_multiply(tensor, factor):
     """tensor * factor, without an op when the factor is 1."""
     if type(factor) is int and factor == 1:  # nearly always
         return tensor
-    return tensor if not isinstance(factor, Tensor) and factor == 1 else tensor * factor
+    if isinstance(factor, Tensor):
+        return tensor * factor
+    return tensor if factor == 1 else scaled(tensor, factor)
+
+
+def scaled(tensor, factor):
+    """Times a number. As an op of a tensor and a number it keeps no tensor for a second derivative."""
+    return ops.mul_Scalar(tensor, factor)
+
+
+def divided(tensor, divisor):
+    """The same for a number that the tensor is divided by."""
+    return ops.div_Scalar(tensor, divisor)
 
 
 def real(tensor):

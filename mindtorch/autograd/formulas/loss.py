@@ -1,5 +1,6 @@
 """Formulas of losses."""
 
+from mindtorch.autograd.formulas.common import divided
 from mindtorch.dispatch import ops
 
 REDUCTION_NONE, REDUCTION_MEAN, REDUCTION_SUM = 0, 1, 2
@@ -14,7 +15,7 @@ def reduce_loss(loss, reduction):
 
 def loss_scale(value, reduction):
     """Divide by the number of elements if the loss is a mean."""
-    return value / value.numel() if reduction == REDUCTION_MEAN else value
+    return divided(value, value.numel()) if reduction == REDUCTION_MEAN else value
 
 
 def smooth_l1_slope(difference, beta):

@@ -234,7 +234,7 @@ def group_norm_grads(grad, mean_grad, rstd_grad, input, mean, rstd, weight, N, C
     if grad is not None:
         grads = list(ops.native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group, mask))
     if mask[0] and not mean_grad is rstd_grad is None:
-        rows = input.reshape(N, group, -1)
+        rows = input.reshape(N, group, C // group * HxW)
         extra = _group_statistics_backward(mean_grad, rstd_grad, rows, mean.unsqueeze(2), rstd.unsqueeze(2))
         grads[0] = sum_of_given(grads[0], extra.reshape(input.shape))
     return tuple(grads)

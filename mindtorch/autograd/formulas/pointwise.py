@@ -3,7 +3,7 @@
 import math
 
 from mindtorch import state
-from mindtorch.autograd.formulas.common import conj, real
+from mindtorch.autograd.formulas.common import conj, is_differentiated, real
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.kinds import SHORT_CUT_FAILED
@@ -206,7 +206,7 @@ def logit_backward(grad, self, eps):
     limited = eps is not None and eps >= 0
     low, high = (eps, 1 - eps) if limited else (0, 1)
     outside = (self < low) | (self > high)
-    positive = self + 0.0  # what -0.0 is not
+    positive = self if is_differentiated(grad, self) else self + 0.0  # what -0.0 is not
     return ops.where(outside, 0.0 if limited else math.nan, grad / (positive * (1 - positive)))
 
 

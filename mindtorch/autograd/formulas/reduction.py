@@ -4,6 +4,7 @@ import math
 
 from mindtorch.autograd.formulas.common import (
     conj,
+    divided,
     has_zeros,
     is_differentiated,
     others_along,
@@ -23,7 +24,7 @@ def sum_backward(grad, shape, dim, keepdim):
 
 def mean_backward(grad, shape, dim, keepdim):
     """Gradient of a mean over dims."""
-    return sum_backward(grad, shape, dim, keepdim) / reduced_count(shape, dim)
+    return divided(sum_backward(grad, shape, dim, keepdim), reduced_count(shape, dim))
 
 
 def prod_backward(grad, self, result):
@@ -65,7 +66,8 @@ def extremal_reduction_backward(grad, self, result, dim, keepdim):
 
 def extremum_of_all_backward(grad, self, result):
     """Gradient of the max, min or median of all elements: shared evenly among those that reach it, as a nan does."""
-    return _shared(grad, _reached(self, result), ())
+    reached = _reached(self, result)
+    return ops.zeros_like(self).masked_fill(reached, grad / reached.sum())
 
 
 def _shared(grad, reached, dims):
@@ -102,7 +104,9 @@ def _reached(self, extremum):
 
 def running_extreme_backward(grad, self, dim, indices):
     """Gradient of cummax/cummin. torch keeps the input, so that it must not be written in between; so it is here."""
-    return pick_backward(grad, dim, indices, self.shape, True) if self.numel() else self
+    if not self.numel() or not self.ndim:
+        return grad if self.numel() else self
+    return grad.new_zeros(self.shape).scatter_add(dim, indices, grad)
 
 
 def pick_backward(grad, dim, indices, shape, keepdim):
@@ -111,7 +115,7 @@ def pick_backward(grad, dim, indices, shape, keepdim):
         return grad
     if not keepdim:
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
-    return grad.new_zeros(shape).scatter_add(dim, indices, grad)
+    return grad.new_zeros(shape).scatter(dim, indices, grad)
 
 
 def pick_jvp(self_t, dim, indices, keepdim):

@@ -3,7 +3,7 @@
 import math
 
 from mindtorch.dispatch import ops
-from mindtorch.dtype import finfo
+from mindtorch.dtype import bfloat16, finfo, float16
 
 SQRT_PI = math.sqrt(math.pi)
 SQRT_TWO_PI = math.sqrt(2 * math.pi)
@@ -21,15 +21,22 @@ def xlog1py_self_backward(grad, self, other):
 
 def i1_backward(grad, self, result):
     """Gradient of the Bessel function of order one; near 0, and for nan, that at 0."""
+    _check_width("i1_backward", self)
     usual, divisor = _away_from_zero(self)
     return grad * ops.where(usual, ops.i0(divisor) - result / divisor, 0.5)
 
 
 def i1e_backward(grad, self, result):
     """Gradient of the same, scaled by exp(-abs(x))."""
+    _check_width("i1e_backward", self)
     usual, divisor = _away_from_zero(self)
     slope = ops.special_i0e(divisor) - result * (divisor.sgn() + divisor.reciprocal())
     return grad * ops.where(usual, slope, 0.5)
+
+
+def _check_width(formula, tensor):
+    if tensor.dtype in (float16, bfloat16):
+        raise NotImplementedError(f"\"{formula}\" not implemented for '{tensor.dtype.storage_name}'")
 
 
 def _away_from_zero(tensor):

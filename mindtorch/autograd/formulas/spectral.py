@@ -133,8 +133,9 @@ def svd_values_jvp(A_t, U, S, Vh):
 
 
 def svd_u_jvp(A_t, U, S, Vh):
-    """Tangent of the left singular vectors."""
-    V = _adjoint(Vh)
+    """Tangent of the left singular vectors; those beyond the singular values count as constant."""
+    count, beyond = S.shape[-1], ops.zeros_like(U[..., S.shape[-1] :])
+    U, V = U[..., :count], _adjoint(Vh[..., :count, :])
     product = _adjoint(U).matmul(A_t).matmul(V)
     inner = _off_diagonal((product * S.unsqueeze(-2) + _adjoint(product * S.unsqueeze(-2))) / _svd_gaps(S))
     if U.is_complex():
@@ -143,11 +144,13 @@ def svd_u_jvp(A_t, U, S, Vh):
     if U.shape[-2] > S.shape[-1]:
         change = A_t.matmul(V)
         tangent = tangent + (change - U.matmul(_adjoint(U).matmul(change))) / S.unsqueeze(-2)
-    return tangent
+    return ops.cat((tangent, beyond), -1) if beyond.shape[-1] else tangent
 
 
 def svd_vh_jvp(A_t, U, S, Vh):
-    """Tangent of the right singular vectors."""
+    """Tangent of the right singular vectors, likewise."""
+    count, beyond = S.shape[-1], ops.zeros_like(Vh[..., S.shape[-1] :, :])
+    U, Vh = U[..., :count], Vh[..., :count, :]
     product = _adjoint(U).matmul(A_t).matmul(_adjoint(Vh))
     weighted = S.unsqueeze(-1) * product
     inner = _off_diagonal((weighted + _adjoint(weighted)) / _svd_gaps(S))
@@ -155,4 +158,4 @@ def svd_vh_jvp(A_t, U, S, Vh):
     if Vh.shape[-1] > S.shape[-1]:
         change = _adjoint(U).matmul(A_t)
         tangent = tangent + (change - change.matmul(_adjoint(Vh)).matmul(Vh)) / S.unsqueeze(-1)
-    return tangent
+    return ops.cat((tangent, beyond), -2) if beyond.shape[-2] else tangent

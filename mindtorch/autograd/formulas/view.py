@@ -45,6 +45,16 @@ def split_with_sizes_backward(grads, shape, split_sizes, dim):
     return ops.cat(pieces, dim)
 
 
+def unsqueeze_to(grad, shape, dim=None):
+    """Gradient of squeeze: the dimensions of size 1 again, all of them or those that `dim` names."""
+    ndim = len(shape)
+    named = range(ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    for place in sorted([wrapped(each, ndim) for each in named]) if ndim else ():
+        if shape[place] == 1:
+            grad = grad.unsqueeze(place)
+    return grad
+
+
 def unbind_backward(grads, shape, dim):
     """Gradient of unbind: stack the pieces, zeros for those without a gradient."""
     known = next(grad for grad in grads if grad is not None)

@@ -8,6 +8,7 @@ from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, 
 from mindtorch.backends.cpu.elementwise import binary, unary
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
+from mindtorch.dtype import FROM_NUMPY, finfo
 from mindtorch.promotion import BOOL, COMPLEX, UINT8, is_integral
 
 Array = np.ndarray
@@ -38,6 +39,7 @@ _HARDSHRINK = Op(loops(arithmetic.hardshrink, FLOATS), refusals=not_implemented(
 _HARDSHRINK_BACKWARD = Op(
     loops(arithmetic.hardshrink_backward, FLOATS), refusals=not_implemented("shrink_backward_cpu", *ONLY_FLOATING)
 )
+_SOFTSHRINK = Op(loops(arithmetic.softshrink, FLOATS))
 prelu = binary(Op(loops(arithmetic.prelu, FLOATS), refusals=not_implemented("prelu_cpu", *ONLY_FLOATING)))
 
 
@@ -46,7 +48,23 @@ def hardshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> A
 
 
 def hardshrink_backward(grad_out: Array, input: Array, lambd: Number, out: Array | None = None) -> Array:
-    return compute(_HARDSHRINK_BACKWARD, (input, grad_out), out, lambd)
+    return compute(_HARDSHRINK_BACKWARD, (grad_out, input), out, lambd)
+
+
+def softshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> Array:
+    dtype = FROM_NUMPY[input.dtype]
+    if not dtype.is_floating_point:
+        raise NotImplementedError(f"\"softshrink_check\" not implemented for '{dtype.storage_name}'")
+    if not 0 <= lambd <= finfo(dtype).max:
+        raise RuntimeError(
+            f"lambda must be in range [0, {finfo(dtype).max:g}] for input dtype {dtype.storage_name}, "
+            f"but found {lambd:g}"
+        )
+    return compute(_SOFTSHRINK, (input,), out, lambd)
+
+
+def softshrink_backward(grad_output: Array, input: Array, lambd: Number, out: Array | None = None) -> Array:
+    return compute(_HARDSHRINK_BACKWARD, (grad_output, input), out, lambd)
 
 
 def threshold(input: Array, threshold: Number, value: Number, out: Array | None = None) -> Array:
@@ -70,7 +88,7 @@ def hardtanh(input: Array, min_val: Number = -1, max_val: Number = 1, out: Array
 def hardtanh_backward(
     grad_output: Array, input: Array, min_val: Number, max_val: Number, out: Array | None = None
 ) -> Array:
-    return compute(_HARDTANH_BACKWARD, (input, grad_output), out, min_val, max_val)
+    return compute(_HARDTANH_BACKWARD, (grad_output, input), out, min_val, max_val)
 
 
 def threshold_backward(grad_output: Array, input: Array, threshold: Number, out: Array | None = None) -> Array:
@@ -118,6 +136,22 @@ _SILU_BACKWARD = Op(
 )
 mish = unary(Op(loops(activations.mish, FLOATS), refusals=not_implemented("mish_cpu", *ONLY_FLOATING)))
 hardswish = unary(Op(loops(activations.hardswish, FLOATS), refusals=not_implemented("hardswish_cpu", *ONLY_FLOATING)))
+hardsigmoid = unary(
+    Op(loops(activations.hardsigmoid, FLOATS), refusals=not_implemented("hardsigmoid_cpu", *ONLY_FLOATING))
+)
+_HARDSWISH_BACKWARD = Op(
+    loops(activations.hardswish_backward, FLOATS), refusals=not_implemented("hardswish_backward_cpu", *ONLY_FLOATING)
+)
+_HARDSIGMOID_BACKWARD = Op(
+    loops(activations.hardsigmoid_backward, FLOATS), refusals=not_implemented("hardsigmoid_backward", *ONLY_FLOATING)
+)
+_LOG_SIGMOID_BACKWARD = Op(
+    loops(activations.log_sigmoid_backward, FLOATS),
+    refusals=not_implemented("log_sigmoid_backward_cpu", *ONLY_FLOATING),
+)
+_ELU_BACKWARD = Op(
+    loops(activations.elu_backward, FLOATS), refusals=not_implemented("elu_backward_cpu", *ONLY_FLOATING)
+)
 _ELU = Op(loops(activations.elu, FLOATS), refusals=not_implemented("elu_cpu", *ONLY_FLOATING))
 _SOFTPLUS = Op(loops(activations.softplus, FLOATS), refusals=not_implemented("softplus_cpu", *ONLY_FLOATING))
 _SOFTPLUS_BACKWARD = Op(
@@ -131,6 +165,42 @@ def silu_backward(grad_output: Array, input: Array, out: Array | None = None) ->
 
 def elu(input: Array, alpha: float = 1, scale: float = 1, input_scale: float = 1, out: Array | None = None) -> Array:
     return compute(_ELU, (input,), out, alpha, scale, input_scale)
+
+
+def elu_backward(
+    grad_output: Array,
+    alpha: float,
+    scale: float,
+    input_scale: float,
+    is_result: bool,
+    self_or_result: Array,
+    out: Array | None = None,
+) -> Array:
+    if is_result and alpha < 0:
+        raise RuntimeError(
+            "In-place elu backward calculation is triggered with a negative slope which is not supported. This is "
+            "caused by calling in-place forward function with a negative slope, please call out-of-place version "
+            "instead."
+        )
+    return compute(_ELU_BACKWARD, (grad_output, self_or_result), out, alpha, scale, input_scale, is_result)
+
+
+def celu(input: Array, alpha: float = 1.0, out: Array | None = None) -> Array:
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return elu(input, alpha, 1.0, 1.0 / alpha, out)
+
+
+def hardswish_backward(grad_output: Array, input: Array, out: Array | None = None) -> Array:
+    return compute(_HARDSWISH_BACKWARD, (grad_output, input), out)
+
+
+def hardsigmoid_backward(grad_output: Array, input: Array, out: Array | None = None) -> Array:
+    return compute(_HARDSIGMOID_BACKWARD, (grad_output, input), out)
+
+
+def log_sigmoid_backward(grad_output: Array, input: Array, buffer: Array, out: Array | None = None) -> Array:
+    return compute(_LOG_SIGMOID_BACKWARD, (grad_output, input, buffer), out)
 
 
 def softplus(input: Array, beta: float = 1, threshold: float = 20, out: Array | None = None) -> Array:

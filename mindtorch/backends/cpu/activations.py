@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.arithmetic import at_least, at_most
+from mindtorch.backends.cpu.arithmetic import at_least, at_most, clamp
 from mindtorch.backends.cpu.blockwise import blockwise
 from mindtorch.backends.cpu.constants import CONSTANTS
 from mindtorch.lazy import lazy
@@ -31,9 +31,11 @@ def _of_multiple(factor: float) -> tuple[float, ...]:
 
 
 _ERF_OF_ROOT, _ERF_OF_DOUBLE_ROOT = _of_multiple(math.sqrt(0.5)), _of_multiple(math.sqrt(2))
+_FEW = 700
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE = math.sqrt(2 / math.pi)
 _TANH_CUBE = 0.044715
+_SIXTH = float(np.float32(1 / 6))  # as torch has it, in double precision, too
 
 
 def _numbers(x: Array) -> dict[float, Array]:
@@ -41,9 +43,14 @@ def _numbers(x: Array) -> dict[float, Array]:
     return CONSTANTS[float][x.dtype]
 
 
+def _is_for_scipy(x: Array) -> bool:
+    """Whether SciPy's erf is to be taken, which is exact: always, but in float32, where it computes in float64 one by
+    one, only for so few elements that the dozen calls of a polynomial cost more."""
+    return x.dtype != np.float32 or x.size <= _FEW
+
+
 def erf(x: Array, out: Array | None = None) -> Array:
-    """In float32 by a polynomial: SciPy's function is exact, but computes in float64 one by one."""
-    return special.erf(x, out=out) if x.dtype != np.float32 else erf_in_float32(x, out=out)
+    return special.erf(x, out=out) if _is_for_scipy(x) else erf_in_float32(x, out=out)
 
 
 @blockwise(arrays=1, temporaries=2)
@@ -118,17 +125,17 @@ def gelu(out: Array, x: Array, half: Temporary, square: Temporary) -> None:
     """x / 2 * (1 + erf(x / sqrt(2))). Only x / 2 is kept, so that the rest can be computed in the output."""
     number = _numbers(x)
     half = np.multiply(x, number[0.5], half)
-    if x.dtype == np.float32:
-        np.tanh(_odd_polynomial(_ERF_OF_DOUBLE_ROOT, half, out, square), out)
-    else:
+    if _is_for_scipy(x):
         special.erf(np.multiply(x, number[_SQRT_HALF], out), out)
+    else:
+        np.tanh(_odd_polynomial(_ERF_OF_DOUBLE_ROOT, half, out, square), out)
     np.add(out, number[1.0], out)
     np.multiply(out, half, out)
 
 
 def _erf_of_root(x: Array, t: Temporary, square: Temporary) -> Array:
     """erf(x / sqrt(2)) in the first of two temporaries."""
-    if x.dtype != np.float32:
+    if _is_for_scipy(x):
         t = np.multiply(x, _numbers(x)[_SQRT_HALF], t)
         return special.erf(t, t)
     t = _odd_polynomial(_ERF_OF_ROOT, x, t, square)
@@ -195,17 +202,33 @@ def gelu_tanh_backward(out: Array, grad: Array, x: Array, tanh: Temporary, slope
 def elu(
     out: Array, x: Array, alpha: float, scale: float, input_scale: float, falling: Temporary, rising: Temporary
 ) -> None:
-    number, zero = x.dtype.type, _numbers(x)[0.0]
-    falling = at_most(x, zero, falling)
-    falling *= number(input_scale)
+    number = _numbers(x)
+    falling = at_most(x, number[0.0], falling)
+    if input_scale != 1:
+        falling *= number[input_scale]
     np.expm1(falling, falling)
-    falling *= number(alpha * scale)
-    rising = at_least(x, zero, rising)
-    rising *= number(scale)
+    if alpha * scale != 1:
+        falling *= number[alpha * scale]
+    rising = at_least(x, number[0.0], rising)
+    if scale != 1:
+        rising *= number[scale]
     if math.isfinite(alpha) and math.isfinite(scale):  # one of the two is zero everywhere: quicker than `where`
         np.add(rising, falling, out)
     else:
         np.copyto(out, np.where(x < 0, falling, rising))
+
+
+@blockwise(arrays=2)
+def elu_backward(
+    out: Array, grad: Array, x: Array, alpha: float, scale: float, input_scale: float, is_result: bool
+) -> None:
+    """The slope is an exponential up to 0, which is in the result, too, if `x` is that of a call in place."""
+    number = x.dtype.type
+    if is_result:
+        falling = (x + number(alpha * scale)) * number(input_scale)
+    else:
+        falling = np.exp(np.minimum(x, number(0)) * number(input_scale)) * number(alpha * scale * input_scale)
+    np.copyto(out, np.where(x <= 0, grad * falling, grad * number(scale)))
 
 
 @blockwise(arrays=1, temporaries=2)
@@ -224,9 +247,37 @@ def mish(out: Array, x: Array, squashed: Temporary, rest: Temporary) -> None:
 def hardswish(out: Array, x: Array, gate: Temporary) -> None:
     number = _numbers(x)
     gate = np.add(x, number[3.0], gate)
-    np.clip(gate, number[0.0], number[6.0], gate)
+    clamp(gate, number[0.0], number[6.0], gate)
     gate *= x
     np.divide(gate, number[6.0], out)
+
+
+@blockwise(arrays=2)
+def hardswish_backward(out: Array, grad: Array, x: Array) -> None:
+    number = _numbers(x)
+    rising = grad * (x / number[3.0] + number[0.5])
+    np.copyto(out, np.where(x < 3, np.where(x <= -3, number[0.0], rising), grad))  # 0 even if the gradient is nan
+
+
+@blockwise(arrays=1, temporaries=1)
+def hardsigmoid(out: Array, x: Array, gate: Temporary) -> None:
+    number = _numbers(x)
+    gate = np.add(x, number[3.0], gate)
+    clamp(gate, number[0.0], number[6.0], gate)
+    np.divide(gate, number[6.0], out)
+
+
+@blockwise(arrays=2)
+def hardsigmoid_backward(out: Array, grad: Array, x: Array) -> None:
+    number = _numbers(x)
+    np.copyto(out, np.where((x > -3) & (x < 3), grad * number[_SIXTH], number[0.0]))
+
+
+@blockwise(arrays=3)
+def log_sigmoid_backward(out: Array, grad: Array, x: Array, buffer: Array) -> None:
+    """`buffer` is exp(-|x|), from which the sigmoid of -x follows without overflow."""
+    share = buffer / (buffer + _numbers(x)[1.0])
+    np.copyto(out, grad * np.where(x < 0, 1 - share, share))
 
 
 def _scaled(x: Array, beta: float, threshold: float) -> tuple[Array, Array]:
@@ -235,12 +286,18 @@ def _scaled(x: Array, beta: float, threshold: float) -> tuple[Array, Array]:
     return z, z > threshold
 
 
-@blockwise(arrays=1)
-def softplus(out: Array, x: Array, beta: float, threshold: float) -> None:
-    z, linear = _scaled(x, beta, threshold)
-    np.log1p(np.exp(z, out=z), out=z)
-    z /= _numbers(x)[beta]
-    np.copyto(out, np.where(linear, x, z))
+@blockwise(arrays=1, temporaries=1)
+def softplus(out: Array, x: Array, beta: float, threshold: float, z: Temporary) -> None:
+    """log1p(exp(beta * x)) / beta, or x itself where the exponent is large."""
+    factor = _numbers(x)[beta]
+    exponent = x if beta == 1 else np.multiply(x, factor, z)
+    linear = exponent > threshold
+    z = np.exp(exponent, z)
+    np.log1p(z, z)
+    if beta != 1:
+        z /= factor
+    np.copyto(z, x, where=linear)
+    np.copyto(out, z)
 
 
 @blockwise(arrays=2)

@@ -1,6 +1,7 @@
 """Kernels of sums, products and powers: those of the operators, and of what is computed from them."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +29,9 @@ _SUBTRACT_SCALED = Op(loops(arithmetic.subtract_scaled, NUMBERS))
 
 
 def _add_with_alpha(input: Array, other: Array | Number, alpha: Number, out: Array | None) -> Array:
-    if _is_one(alpha, input, other):
+    if is_one(alpha, input, other):
         return add(input, other, 1, out)
+    checked_number(alpha, common_dtype(input, other))
     return compute(_ADD_SCALED, (input, other), out, _rounded(alpha, input, other))
 
 
@@ -38,19 +40,20 @@ add = binary_with_alpha(Op(loops(np.add)), _add_with_alpha)
 
 def sub(input: Array, other: Array | Number, alpha: Number = 1, out: Array | None = None) -> Array:
     _check_subtraction(input, other)
-    if alpha == 1 and type(alpha) is int or _is_one(alpha, input, other):
+    if alpha == 1 and type(alpha) is int or is_one(alpha, input, other):
         return _subtract(input, other, out)
+    checked_number(-alpha, common_dtype(input, other))  # to torch, it is a sum
     return compute(_SUBTRACT_SCALED, (input, other), out, _rounded(alpha, input, other))
 
 
 def rsub(input: Array, other: Array | Number, alpha: Number = 1) -> Array:
     _check_subtraction(input, other)
-    if _is_one(alpha, input, other) and not isinstance(other, Array):
+    if is_one(alpha, input, other) and not isinstance(other, Array):
         return _subtract_from_number(input, other)
     return compute(_SUBTRACT_SCALED, (other, input), None, _rounded(alpha, other, input))
 
 
-def _is_one(alpha: Number, input: Array, other: Array | Number) -> bool:
+def is_one(alpha: Number, input: Any, other: Any) -> bool:
     """Whether alpha changes nothing; refuses one of a higher kind than the result."""
     if type(alpha) is int:
         return alpha == 1
@@ -87,8 +90,8 @@ _DIV_FLOOR = Op(
     refusals=not_implemented("div_floor_cpu", BOOL, *COMPLEX),
     exact_numbers=True,
 )
-_DIV_TRUNC = Op(
-    loops(arithmetic.divide_integers_to_zero, INTEGRAL) | loops(arithmetic.divide_to_zero, FLOATS),
+_DIV_TRUNC = Op(  # of 16-bit floats, torch rounds the quotient before it is cut
+    loops(arithmetic.divide_integers_to_zero, INTEGRAL) | loops(arithmetic.divide_to_zero, (*FLOATS, HALF, BFLOAT16)),
     refusals=not_implemented("div_trunc_cpu", BOOL, *COMPLEX),
     exact_numbers=True,
 )
@@ -149,6 +152,8 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
         if input.dtype == BFLOAT16:
             from_square = _FROM_SQUARES.get(exponent)
             return from_square(_POWERS[2](input), input, out) if from_square else _POWERS[exponent](input, out)
+        if input.dtype == HALF:  # a number would be a root to NumPy
+            return compute(_POW, (input, np.full_like(input, exponent)), out)
     dtype = common_dtype(input, exponent)
     if dtype in INTEGRAL and exponent.real < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")

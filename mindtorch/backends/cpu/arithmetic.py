@@ -247,7 +247,7 @@ def threshold(out: Array, x: Array, other: Array, threshold: float, value: float
 
 
 @blockwise(arrays=2)
-def hardtanh_backward(out: Array, x: Array, grad: Array, low: float, high: float) -> None:
+def hardtanh_backward(out: Array, grad: Array, x: Array, low: float, high: float) -> None:
     number = x.dtype.type
     keep(grad, ~((x <= number(low)) | (x >= number(high))), out)
 
@@ -275,8 +275,14 @@ def hardshrink(x: Array, lambd: float, out: Array | None = None) -> Array:
     return choose(np.abs(x) <= x.dtype.type(lambd), x.dtype.type(0), x, out)
 
 
-def hardshrink_backward(x: Array, grad: Array, lambd: float, out: Array | None = None) -> Array:
+def hardshrink_backward(grad: Array, x: Array, lambd: float, out: Array | None = None) -> Array:
     return choose(np.abs(x) <= x.dtype.type(lambd), x.dtype.type(0), grad, out)
+
+
+def softshrink(x: Array, lambd: float, out: Array | None = None) -> Array:
+    bound = x.dtype.type(lambd)
+    moved = np.asarray(x - np.clip(x, -bound, bound))
+    return choose(np.abs(x) <= bound, np.asarray(x * x.dtype.type(0)), moved, out)  # zeros keep their sign
 
 
 def prelu(x: Array, weight: Array, out: Array | None = None) -> Array:

@@ -41,14 +41,15 @@ def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None
 
     def decorate(step: Callable[..., None]) -> Callable[..., Array]:
         def loop(*args: Any, out: Array | None = None) -> Array:
-            inputs, params = args[:arrays], args[arrays:]
+            inputs = args[:arrays]
             if out is None:
                 out = aligned.empty(_shape_of(inputs), inputs[0].dtype)
-            everything = (out, *inputs)
-            if out.size > _BLOCK and all([_can_be_cut(each, out.shape) for each in everything]):
-                _run_in_blocks(step, everything, params, temporaries)
-            else:  # NumPy makes 0-d intermediates scalars, which a step cannot write to
-                step(*[each if each.ndim else each.reshape(1) for each in everything], *params, *none)
+            if out.size > _BLOCK and all([_can_be_cut(each, out.shape) for each in (out, *inputs)]):
+                _run_in_blocks(step, (out, *inputs), args[arrays:], temporaries)
+            elif 0 in [each.ndim for each in inputs]:  # NumPy makes intermediates scalars, which no step can write to
+                step(*[each if each.ndim else each.reshape(1) for each in (out, *inputs)], *args[arrays:], *none)
+            else:
+                step(out, *args, *none)
             return out
 
         return loop

@@ -1,12 +1,15 @@
 """Conversions between dtypes as torch does them, for arrays and for Python numbers."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.halves import convert_into, converted
 from mindtorch.backends.cpu.transposing import copy_elements
-from mindtorch.dtype import bfloat16
+from mindtorch.dtype import FROM_NUMPY, bfloat16
 from mindtorch.iterator import needs_resize
+from mindtorch.promotion import can_cast
 from mindtorch.quiet import quiet
 from mindtorch.warning import warn_once
 
@@ -80,3 +83,24 @@ def check_same(result: Array, out: Array | None) -> None:
 def row_major(out: Array, shape: tuple[int, ...]) -> Array:
     """`out`, or a row-major array of its dtype when it has another shape."""
     return np.empty(shape, out.dtype) if needs_resize(out, shape) else out
+
+
+def deliver_castables(
+    op: str, names: Sequence[str], results: Sequence[Array], out: Sequence[Array] | None
+) -> tuple[Array, ...]:
+    """As `deliver_castable`, for several results."""
+    triples = zip(names, results, out or [None] * len(results), strict=True)
+    return tuple([deliver_castable(op, name, result, each) for name, result, each in triples])
+
+
+def deliver_castable(op: str, name: str, result: Array, out: Array | None) -> Array:
+    """As `deliver`, for ops whose `out` may have a wider dtype; what is converted is in the order of rows."""
+    if out is None or out.dtype == result.dtype:
+        return deliver(result, out)
+    given, wanted = FROM_NUMPY[out.dtype], FROM_NUMPY[result.dtype]
+    if not can_cast(wanted, given):
+        raise RuntimeError(
+            f"{op}: Expected {name} to be safely castable from {wanted.storage_name} dtype, but got {name} with dtype "
+            f"{given.storage_name}"
+        )
+    return deliver(np.ascontiguousarray(result), out)

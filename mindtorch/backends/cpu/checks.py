@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import c_name as c_name_of
 
 
-def scalar_name(array: np.ndarray) -> str:
+def scalar_name(array: Any) -> str:
     """The dtype as in `expected scalar type Float`."""
     return FROM_NUMPY[array.dtype].storage_name
 
@@ -24,7 +25,7 @@ def times(sizes: Iterable[int], sign: str = " x ") -> str:
     return sign.join(map(str, sizes))
 
 
-def expect_dtype(array: np.ndarray | None, like: np.ndarray) -> None:
+def expect_dtype(array: np.ndarray | None, like: Any) -> None:
     if array is not None and array.dtype != like.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(like)} but found {scalar_name(array)}")
 

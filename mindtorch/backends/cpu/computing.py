@@ -83,6 +83,10 @@ _WIDE = {HALF: FLOAT, BFLOAT16: FLOAT}
 _MANY_HALVES = 1 << 19  # elements from which on a table of all results pays
 
 
+# What computes an op of a dense array and one of another class, `mixed(op, dense, other, out)`, by that class.
+MIXED: dict[type, Callable[..., Any]] = {}
+
+
 def widened(dtype: NumpyDtype) -> NumpyDtype:
     """The dtype in which an op on arrays of `dtype` is computed."""
     return _WIDE.get(dtype, dtype)
@@ -140,7 +144,8 @@ def _broadcast(op: Op, a: Any, b: Any, out: Array | None) -> Array | None:
     """The result if two small arrays of one dtype, whose dimensions lie in order, are all that there is: whatever
     their shapes are, it is row-major. None in any other case."""
     if type(a) is not Array or type(b) is not Array or a.dtype is not b.dtype:
-        return None
+        mixed = MIXED.get(type(b))
+        return None if mixed is None else mixed(op, a, b, out)
     loop = op.loops.get(a.dtype)
     if type(loop) is not np.ufunc:
         return None

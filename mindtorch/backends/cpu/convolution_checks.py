@@ -90,6 +90,8 @@ def _kernel_name(geometry: Geometry, transposed: bool) -> str:
 
 @lru_cache(maxsize=256)
 def _check_geometry(geometry: Geometry) -> None:
+    if min(geometry.dilation) < 0:
+        raise RuntimeError("dilation should be greater than zero")
     if min(geometry.padding) < 0:
         raise RuntimeError("negative padding is not supported")
     if min(geometry.output_padding) < 0:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors
-from mindtorch.backends.cpu.casting import deliver
+from mindtorch.backends.cpu.casting import deliver, deliver_castables, deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
+from mindtorch.backends.cpu.precision import widen
 from mindtorch.lazy import lazy
 from mindtorch.promotion import INT32, complex_of, real_of
 from mindtorch.quiet import quiet
@@ -53,7 +54,8 @@ def columns_of(matrix: Array) -> Array:
 
 
 def _delivered(results: Sequence[Array], out: Outs) -> tuple[Array, ...]:
-    return tuple([deliver(result, each) for result, each in zip(results, out or [None] * len(results), strict=True)])
+    pairs = zip(results, out or [None] * len(results), strict=True)
+    return tuple([deliver_same(result, each) for result, each in pairs])
 
 
 def _no_info(matrix: Array) -> Array:
@@ -331,7 +333,8 @@ def cholesky_ex(input, upper=False, check_errors=False, out=None):
     source = np.conj(np.swapaxes(input, -1, -2)) if upper else input
     factor, info = np.zeros(input.shape, input.dtype), _no_info(input)
     for place in np.ndindex(*input.shape[:-2]):
-        factor[place], info[place] = quiet(_cholesky, source[place])
+        if source.shape[-1]:
+            factor[place], info[place] = quiet(_cholesky, source[place])
     if check_errors:
         raise_singular("linalg.cholesky_ex", info, not_positive)
     factor = np.conj(np.swapaxes(factor, -1, -2)) if upper else factor
@@ -383,9 +386,11 @@ def svd(A, full_matrices=False, compute_uv=True, driver=None, out=None):
             "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
         )
     if not compute_uv:
-        values = np.linalg.svd(A, compute_uv=False)
+        values = np.linalg.svd(widen(A), compute_uv=False).astype(real_of(A.dtype), copy=False)
         return _delivered((np.empty(0, A.dtype), values, np.empty(0, A.dtype)), out)
-    u, values, vh = np.linalg.svd(A, full_matrices)
+    u, values, vh = np.linalg.svd(widen(A), full_matrices)  # of 16-bit floats, there are only empty ones
+    if A.itemsize == 2:
+        u, values, vh = (each.astype(A.dtype) for each in (u, values, vh))
     return _delivered((columns_of(u), values, columns_of(vh)), out)
 
 
@@ -403,7 +408,8 @@ def eigh(A, UPLO="L", compute_v=True, out=None):
 
 def eig(input, out=None):
     values, vectors = _eigen("linalg.eig", np.linalg.eig, input)
-    return _delivered((values, columns_of(vectors)), out)
+    names = "eigenvalues", "eigenvectors"
+    return deliver_castables("torch.linalg.eig", names, (values, columns_of(vectors)), out)
 
 
 def _eigen(op: str, function: Callable[..., Any], input: Array) -> Sequence[Array]:

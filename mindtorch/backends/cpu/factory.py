@@ -123,7 +123,7 @@ def linspace(start, end, steps, dtype=None, layout=None, device=None, pin_memory
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     wanted = out.dtype if out is not None else _line_dtype(dtype, start, end)
-    if wanted.kind == "b":
+    if wanted.kind == "b" and steps > 1:
         raise not_implemented("linspace_cpu", np.empty(0, wanted))
     return _in_a_row(quiet(linspace_values, start, end, steps, wanted).astype(wanted, copy=False), out)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def _largest(planes: Array, kernel_size: Ints, starts: list[Array]) -> tuple[Arr
     lead = np.ix_(*[np.arange(size) for size in planes.shape[:2]])
     lead = [each.reshape(*each.shape, *(1,) * dims) for each in lead]
     corners = [_along(each, place, dims) for place, each in enumerate(starts)]
-    flat = planes.reshape(*planes.shape[:2], -1)
+    flat = planes.reshape(*planes.shape[:2], prod(planes.shape[2:]))
     largest: Any = None
     for offset in product(*[range(kernel) for kernel in kernel_size]):
         places = np.ravel_multi_index(

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from mindtorch import errors
-from mindtorch.backends.cpu.casting import deliver, deliver_same
+from mindtorch.backends.cpu.casting import deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.decompositions import check_square, columns_of
 from mindtorch.promotion import INT32
@@ -33,7 +33,7 @@ def ldl_factor_ex(input, hermitian=False, check_errors=False, out=None):
     if check_errors and info.any():
         raise _zero_pivot(int(info[info != 0].reshape(-1)[0]))
     results = columns_of(np.tril(factors)), pivots, info
-    return tuple([deliver(result, each) for result, each in zip(results, out or (None,) * 3, strict=True)])
+    return tuple([deliver_same(result, each) for result, each in zip(results, out or (None,) * 3, strict=True)])
 
 
 def _zero_pivot(number: int) -> Exception:

@@ -123,6 +123,8 @@ def _is_mask_for_all(indices: Sequence[Array | None], input: Array) -> bool:
 def _is_one_mask(indices: Sequence[Array | None]) -> bool:
     """Whether an index list is a mask for some dimensions; a mask takes one number of any dtype, as `masked_fill`."""
     given = [index for index in indices if index is not None]
+    if len(given) == 1 and given[0].dtype == np.uint8:
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
     return len(given) == 1 and given[0].dtype is _BOOL
 
 
@@ -226,6 +228,8 @@ def masked_scatter(input, mask, source, out=None):
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(mask)}")
     if out is not None:
         iterator.check_distinct(out)
+        if mask.ndim > len(shape):
+            raise view_geometry.too_few_sizes(mask.shape, shape, view.type_name(mask))
         view_geometry.expand(mask.shape, mask.strides, 1, shape)
     target = np.broadcast_to(input, shape).copy() if out is None else target_of(input, out)
     mask = np.broadcast_to(mask, shape)

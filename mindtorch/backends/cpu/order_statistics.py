@@ -214,10 +214,14 @@ def histc(input: Array, bins: int = 100, min: Any = 0, max: Any = 0, out: Array 
     low, high = quiet(_histogram_range, input, min, max)
     if input.dtype.kind not in "fV":
         _refuse(input, not_implemented("histogram_cpu", input.dtype))
-    values = as_computed(input, input.dtype).reshape(-1).astype(np.float64)
-    inside = values[(values >= low) & (values <= high)]
-    places = np.minimum(((inside - low) / (high - low) * bins).astype(np.int64), bins - 1)
+    places = quiet(_bins_of, input.reshape(-1), input.dtype.type(low), input.dtype.type(high), bins)
     return store(cast(np.bincount(places, minlength=bins), input.dtype), input.dtype, out)
+
+
+def _bins_of(values: Array, low: Any, high: Any, bins: int) -> Array:
+    """In which interval each element is; computed in the dtype of the elements, as torch does."""
+    inside = values[(values >= low) & (values <= high)]
+    return np.minimum(((inside - low) * values.dtype.type(bins) / (high - low)).astype(np.int64), bins - 1)
 
 
 def _check_histc(input: Array, bins: int, out: Array | None) -> None:

@@ -6,16 +6,22 @@ import numpy as np
 
 from mindtorch.backends.cpu import activations, arithmetic, halves
 from mindtorch.backends.cpu.activation_kernels import (
+    celu,
     elu,
+    elu_backward,
     gelu,
     gelu_backward,
     hardshrink,
     hardshrink_backward,
+    hardsigmoid,
+    hardsigmoid_backward,
     hardswish,
+    hardswish_backward,
     hardtanh,
     hardtanh_backward,
     leaky_relu,
     leaky_relu_backward,
+    log_sigmoid_backward,
     mish,
     prelu,
     relu,
@@ -23,6 +29,8 @@ from mindtorch.backends.cpu.activation_kernels import (
     silu_backward,
     softplus,
     softplus_backward,
+    softshrink,
+    softshrink_backward,
     threshold,
     threshold_backward,
 )
@@ -94,13 +102,15 @@ from mindtorch.backends.cpu.strided import empty_like
 from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, HALF, INTEGRAL, int_to_float, real_of, to_bool
 
 __all__ = [
-    "add", "addcdiv", "addcmul", "bitwise_left_shift", "bitwise_right_shift", "clamp", "clamp_max", "clamp_min",
-    "copysign", "deg2rad", "div", "div_mode", "elu", "floor_divide", "fmax", "fmin", "fmod", "frac", "frexp", "gcd",
-    "gelu", "gelu_backward", "hardshrink", "hardshrink_backward", "hardswish", "hardtanh", "hardtanh_backward",
-    "heaviside", "hypot", "isneginf", "isposinf", "lcm", "ldexp", "leaky_relu", "leaky_relu_backward", "lerp",
+    "add", "addcdiv", "addcmul", "bitwise_left_shift", "bitwise_right_shift", "celu", "clamp", "clamp_max",
+    "clamp_min", "copysign", "deg2rad", "div", "div_mode", "elu", "elu_backward", "floor_divide", "fmax", "fmin",
+    "fmod", "frac", "frexp", "gcd", "gelu", "gelu_backward", "hardshrink", "hardshrink_backward", "hardsigmoid",
+    "hardsigmoid_backward", "hardswish", "hardswish_backward", "hardtanh", "hardtanh_backward", "heaviside", "hypot",
+    "isneginf", "isposinf", "lcm", "ldexp", "leaky_relu", "leaky_relu_backward", "lerp", "log_sigmoid_backward",
     "logaddexp", "logaddexp2", "logit", "masked_fill", "maximum", "minimum", "mish", "mul", "nan_to_num", "nextafter",
     "pow", "prelu", "rad2deg", "reciprocal", "relu", "remainder", "rsqrt", "rsub", "signbit", "silu", "silu_backward",
-    "sinc", "softplus", "softplus_backward", "sqrt", "sub", "threshold", "threshold_backward", "where",
+    "sinc", "softplus", "softplus_backward", "softshrink", "softshrink_backward", "sqrt", "sub", "threshold",
+    "threshold_backward", "where",
 ]  # fmt: skip
 
 Array = np.ndarray

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mindtorch.backends.cpu.pooling_checks import check_input, check_output, check_window, sides_of
+from mindtorch.backends.cpu.pooling_checks import check_input, check_output, check_rank, check_window, sides_of
 from mindtorch.backends.cpu.strided import strided
 
 Dims = tuple[int, ...]
@@ -59,8 +59,9 @@ def window_of(
 def _window(shape: Dims, op: str, kernel: Dims, stride: Dims, padding: Dims, dilation: Dims, ceil: bool) -> Window:
     sides, steps, pads, spread = sides_of(op, kernel, stride, padding, dilation)
     dims = len(sides)
-    check_input(op, shape, dims)
+    check_rank(op, shape, dims)
     check_window(sides, steps, pads, spread)
+    check_input(op, shape, dims)
     size = tuple(_count(*side, ceil) for side in zip(shape[-dims:], sides, steps, pads, spread))
     check_output(op, shape, sides, size)
     return Window(sides, steps, pads, spread, size)
@@ -212,7 +213,8 @@ def _extent(window: Window, side: int, size: int, include_padding: bool) -> np.n
 
 def _divide(total: np.ndarray, divisor: np.ndarray | int) -> np.ndarray:
     if total.dtype.kind == "i":
-        return (np.sign(total) * (np.abs(total) // divisor)).astype(total.dtype)  # towards zero, as C divides
+        share = np.abs(total) // np.abs(divisor)
+        return (np.sign(total) * np.sign(divisor) * share).astype(total.dtype)  # towards zero, as C divides
     if isinstance(divisor, np.ndarray):
         divisor = divisor.astype(total.dtype)
     return np.divide(total, divisor, out=total)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mindtorch.backends.cpu import checks
+from mindtorch.geometry import wrap_dim
 
 Dims = tuple[int, ...]
 
@@ -26,6 +27,16 @@ def _each(values: Dims, name: str, op: str, dims: int) -> Dims:
     return values * dims if len(values) == 1 else values
 
 
+def check_rank(op: str, shape: Dims, dims: int) -> None:
+    """An image or a volume, or a batch of them."""
+    if len(shape) in (dims + 1, dims + 2):
+        return
+    if op.startswith("avg_pool2d"):
+        wrap_dim(-3, len(shape))  # the dimension of channels, which torch asks for first
+    else:
+        raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
+
+
 def check_input(op: str, shape: Dims, dims: int) -> None:
     """Images or volumes, with or without a batch, which alone may be empty."""
     if dims == 3:
@@ -37,8 +48,6 @@ def check_input(op: str, shape: Dims, dims: int) -> None:
 
 
 def _check_volume(op: str, shape: Dims) -> None:
-    if len(shape) not in (4, 5):
-        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
     if 0 in shape[-4:]:
         name = "max_pool3d_with_indices_out_cpu_template" if op == "max_pool3d" else op
         raise RuntimeError(
@@ -50,10 +59,6 @@ def _check_volume(op: str, shape: Dims) -> None:
 def check_window(kernel: Dims, stride: Dims, padding: Dims, dilation: Dims) -> None:
     if 0 in stride:
         raise RuntimeError("stride should not be zero")
-    axes = _AXES[len(kernel)]
-    if min(kernel) <= 0:
-        sizes = " ".join(f"k{axis}: {k}" for axis, k in zip(axes, kernel))
-        raise RuntimeError(f"kernel size should be greater than zero, but got {sizes}")
     for k, p, d in zip(kernel, padding, dilation):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
@@ -62,6 +67,10 @@ def check_window(kernel: Dims, stride: Dims, padding: Dims, dilation: Dims) -> N
                 "pad should be at most half of effective kernel size, "
                 f"but got pad={p}, kernel_size={k} and dilation={d}"
             )
+    axes = _AXES[len(kernel)]
+    if min(kernel) <= 0:
+        sizes = " ".join(f"k{axis}: {k}" for axis, k in zip(axes, kernel))
+        raise RuntimeError(f"kernel size should be greater than zero, but got {sizes}")
     if min(dilation) <= 0:
         spread = " ".join(f"dilation{axis}: {d}" for axis, d in zip(axes, dilation))
         raise RuntimeError(f"dilation should be greater than zero, but got {spread}")

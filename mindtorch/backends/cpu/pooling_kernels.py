@@ -90,11 +90,12 @@ def avg_pool2d_backward(
     return _as_image(deliver(grad, input, out), input, out)
 
 
-def avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+def avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None):
     geometry = (kernel_size, stride, padding, [1], ceil_mode)
     window, divisor = _average_window(input, "avg_pool3d", geometry, count_include_pad, divisor_override)
+    check_out(out, input)
     _check_wide(input, "avg_pool3d_out_frame")
-    return quiet(pooling.average, input, window, divisor)
+    return deliver(quiet(pooling.average, input, window, divisor), input, out)
 
 
 def avg_pool3d_backward(

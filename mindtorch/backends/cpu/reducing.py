@@ -9,6 +9,7 @@ import numpy as np
 from mindtorch import aligned, geometry, iterator
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import widened
+from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.backends.cpu.halves import convert_into, converted
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
@@ -109,6 +110,17 @@ def add_up_all(input: Array) -> Array:
 def can_sum_rows(length: int, dtype: NumpyDtype) -> bool:
     """Whether `sum_of_rows` takes rows of this length: such that fall into parts of a suitable length."""
     return dtype in _ONES and _parts_of_row(length) is not None
+
+
+def spread_of_rows(rows: Array) -> Array | None:
+    """The sum of the squared distances from its mean for each row of a row-major matrix, if its rows are short."""
+    ones, length = _ONES.get(rows.dtype), rows.shape[1]
+    if ones is None or not 0 < length <= ones.size:
+        return None
+    mean = rows.dot(ones[:length])
+    mean /= kept_constant(length, rows.dtype)
+    centred = rows - mean[:, None]
+    return np.vecdot(centred, centred)
 
 
 def sum_of_rows(rows: Array) -> Array:

@@ -273,6 +273,7 @@ def _extreme_and_index(
     if input.dtype in COMPLEX:
         raise RuntimeError(f"{op}(): does not support complex input")
     values_out, indices_out = out or (None, None)
+    check_out_dtype(values_out, input.dtype)
     check_out_dtype(indices_out, INT64)
     values, axis = one_dim(as_computed(input, input.dtype), dim)
     keepdim = keepdim and input.ndim > 0
@@ -346,13 +347,19 @@ def logsumexp(input: Array, dim: Dims, keepdim: bool = False, out: Array | None 
     dtype = float_of(input.dtype)
     dims = reduced_dims(dim, input.ndim)
     if out is not None:
+        if is_integral(out.dtype):
+            raise RuntimeError(
+                f"logsumexp(): Expected floating point type for result tensor, but got: {scalar_name(out.dtype)}"
+            )
         check_distinct(out)
     if input.ndim and input.size and not keepdim and not isinstance(dim, int) and not dim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * input.ndim}")
     values = as_computed(input, dtype)
     if not values.size or dtype in COMPLEX:  # the sum goes to `out`, which may be real, before its logarithm is taken
-        total = store(quiet(_sum_of_exponentials, values, dims, keepdim), dtype, out)
-        return quiet(np.log, total, out=total)
+        largest = _finite_maximum(values.real, dims) if values.size else np.zeros((), dtype)
+        total = store(quiet(_sum_of_exponentials, values - largest, dims, keepdim), dtype, out)
+        total = quiet(np.log, total, out=total)
+        return np.add(total, largest.reshape(total.shape) if values.size else largest, out=total)
     return store(quiet(_log_of_sum, values, dims, keepdim), dtype, out)
 
 
@@ -360,9 +367,13 @@ def _sum_of_exponentials(values: Array, dims: tuple[int, ...], keepdim: bool) ->
     return np.add.reduce(np.exp(values), dims, None, None, keepdim)
 
 
-def _log_of_sum(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+def _finite_maximum(values: Array, dims: tuple[int, ...]) -> Array:
     largest = np.maximum.reduce(values, dims, None, None, True)
-    largest = np.where(np.isinf(largest), largest.dtype.type(0), largest)
+    return np.where(np.isinf(largest), largest.dtype.type(0), largest)
+
+
+def _log_of_sum(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    largest = _finite_maximum(values, dims)
     result = np.log(np.add.reduce(np.exp(values - largest), dims, None, None, True)) + largest
     return result if keepdim else np.squeeze(result, dims)
 

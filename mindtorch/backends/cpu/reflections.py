@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mindtorch.backends.cpu.casting import deliver
+from mindtorch.backends.cpu.casting import deliver, deliver_castable, deliver_castables
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.decompositions import columns_of
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.promotion import can_cast
 from mindtorch.quiet import quiet
 
 Array = np.ndarray
@@ -22,7 +20,7 @@ def geqrf(input, out=None):
     _check_dtype("geqrf_cpu", input)
     packed, tau = np.linalg.qr(input, "raw")
     results = columns_of(np.swapaxes(packed, -1, -2)), tau
-    return tuple([deliver(result, each) for result, each in zip(results, out or (None, None), strict=True)])
+    return deliver_castables("torch.geqrf", ("a", "tau"), results, out)
 
 
 def householder_product(input, tau, out=None):
@@ -31,7 +29,7 @@ def householder_product(input, tau, out=None):
     identity = np.eye(*input.shape[-2:], dtype=input.dtype)
     product = np.array(np.broadcast_to(identity, input.shape))
     quiet(_reflect, product, reversed(list(_reflections(input, tau))))
-    return _delivered("torch.linalg.householder_product", columns_of(product), out)
+    return deliver_castable("torch.linalg.householder_product", "result", columns_of(product), out)
 
 
 def ormqr(input, input2, input3, left=True, transpose=False, out=None):
@@ -48,19 +46,6 @@ def ormqr(input, input2, input3, left=True, transpose=False, out=None):
     else:
         quiet(_reflect, product, reversed(reflections))
     return deliver(columns_of(product if left else _adjoint(product)), out)
-
-
-def _delivered(op: str, result: Array, out: Array | None) -> Array:
-    """In the order of columns, unless it has to be converted."""
-    if out is None or out.dtype == result.dtype:
-        return deliver(result, out)
-    given, wanted = FROM_NUMPY[out.dtype], FROM_NUMPY[result.dtype]
-    if not can_cast(wanted, given):
-        raise RuntimeError(
-            f"{op}: Expected result to be safely castable from {wanted.storage_name} dtype, but got result with dtype "
-            f"{given.storage_name}"
-        )
-    return deliver(np.ascontiguousarray(result), out)
 
 
 def _adjoint(matrix: Array) -> Array:

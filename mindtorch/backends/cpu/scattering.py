@@ -30,6 +30,7 @@ Write = Callable[[Array, Key, Array], None]
 
 def gather(input, dim, index, sparse_grad=False, out=None):
     dim = geometry.wrap_dim(dim, input.ndim)
+    check_same(input, out)
     _check_index_dtype(index, "gather")
     if out is not None:
         iterator.check_distinct(out)
@@ -112,7 +113,7 @@ def _scatter_size_error(index: Array, target: Array, dim: int, more: str) -> Run
 
 
 def _check_index_dtype(index: Array, op: str) -> None:
-    if index.dtype not in INDEX_DTYPES:
+    if index.size and index.dtype not in INDEX_DTYPES:
         raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index")
 
 
@@ -162,6 +163,7 @@ _EXTREMES = {"amax": "maximum_cpu", "amin": "minimum_cpu"}
 
 
 def scatter_named(input, dim, index, src, reduce, out=None):
+    _warn_of_reduce()
     return _scattered(input, dim, index, src, out, _named(reduce))
 
 
@@ -173,6 +175,14 @@ def _named(reduce: str) -> Write:
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
     return _reducing(reduce, include_self=True)
+
+
+def _warn_of_reduce() -> None:
+    warn_once(
+        "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
+        "release. Use torch.scatter_reduce instead for more reduction options.",
+        kind="scatter reduce",
+    )
 
 
 def scatter_reduce(input, dim, index, src, reduce, include_self=True, out=None):

@@ -36,9 +36,10 @@ _SQUARES = [np.ones((length, length), FLOAT) for length in range(_SHORT_ROW + 1)
 
 def _is_small(input: Array, dim: int) -> bool:
     """Whether the rows are so few and short that overhead is all that counts."""
-    if input.dtype is not FLOAT or not input.ndim or not 0 < input.size <= 1024 or not input.flags.c_contiguous:
+    if input.dtype is not FLOAT or not 0 < input.size <= 1024 or not input.flags.c_contiguous:
         return False
-    return dim in (input.ndim - 1, -1) and input.shape[-1] <= _SHORT_ROW
+    shape = input.shape
+    return (dim == -1 or dim == len(shape) - 1) and shape != () and shape[-1] <= _SHORT_ROW
 
 
 def _small_softmax(x: Array) -> Array | None:
@@ -50,7 +51,7 @@ def _small_softmax(x: Array) -> Array | None:
     if not flat.dot(flat) < _MODERATE:  # NaN and infinity aren't either
         return None
     result = np.exp(x)
-    return np.divide(result, result.dot(_SQUARES[len(result[0])]), result)
+    return np.divide(result, result.dot(_SQUARES[x.shape[1]]), result)
 
 
 def log_softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
@@ -62,7 +63,7 @@ def log_softmax(input: Array, dim: int, half_to_float: bool, out: Array | None =
 
 def _small_log_softmax(x: Array) -> Array:
     result = x - np.maximum.reduce(x, 1, None, None, True)
-    total = np.exp(result).dot(_SQUARES[len(x[0])])
+    total = np.exp(result).dot(_SQUARES[x.shape[1]])
     return np.subtract(result, np.log(total, total), result)
 
 

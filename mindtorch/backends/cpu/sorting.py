@@ -50,6 +50,7 @@ def _store_pair(values: Array, indices: Array, input: Array, out: Pair | None) -
     """Sorted tensors have the strides of their input."""
     shape = input.shape
     if out is not None:
+        check_out_dtype(out[0], input.dtype)
         check_out_dtype(out[1], INT64)
         return (
             store(values.reshape(shape), input.dtype, out[0]),
@@ -75,6 +76,7 @@ def topk(
     if input.dtype in _NO_TOPK:
         raise _NO_TOPK[input.dtype](input.dtype)
     values_out, indices_out = out or (None, None)
+    check_out_dtype(values_out, input.dtype)
     check_out_dtype(indices_out, INT64)
     is_last = axis == values.ndim - 1
     rows = values if is_last else np.moveaxis(values, axis, -1)

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.reducing import add_up, as_computed, count, store
-from mindtorch.iterator import reduced_dims
+from mindtorch.backends.cpu.constants import kept_constant
+from mindtorch.backends.cpu.reducing import add_up, as_computed, count, spread_of_rows, store
+from mindtorch.iterator import check_result_dtype, reduced_dims
 from mindtorch.promotion import COMPLEX, is_integral, real_number, real_of
 from mindtorch.quiet import quiet
 from mindtorch.warning import warn
@@ -17,13 +18,19 @@ Dims = Any
 def var(
     input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False, out: Array | None = None
 ) -> Array:
-    return store(_variance("var", input, dim, correction, keepdim), real_of(input.dtype), out)
+    return _stored(_variance("var", input, dim, correction, keepdim), input, out)
 
 
 def std(
     input: Array, dim: Dims = None, correction: float | None = None, keepdim: bool = False, out: Array | None = None
 ) -> Array:
-    return store(quiet(np.sqrt, _variance("std", input, dim, correction, keepdim)), real_of(input.dtype), out)
+    return _stored(quiet(np.sqrt, _variance("std", input, dim, correction, keepdim)), input, out)
+
+
+def _stored(result: Array, input: Array, out: Array | None) -> Array:
+    if out is not None:
+        check_result_dtype(real_of(input.dtype), out.dtype)
+    return store(result, real_of(input.dtype), out)
 
 
 def var_mean(
@@ -49,7 +56,7 @@ def _mean(op: str, input: Array, dim: Dims, keepdim: bool) -> Array:
 
 
 def _average(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
-    return np.divide(add_up(values, dims, keepdim), values.dtype.type(count(values.shape, dims)))
+    return np.divide(add_up(values, dims, keepdim), kept_constant(count(values.shape, dims), values.dtype))
 
 
 def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdim: bool) -> Array:
@@ -70,6 +77,14 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
     if values.dtype in COMPLEX:
         parts = (_mean_square_deviation(part, dims, keepdim, freedom) for part in (values.real, values.imag))
         return np.add(*parts)
+    return np.divide(_squared_deviation(values, dims, keepdim), kept_constant(freedom, values.dtype))
+
+
+def _squared_deviation(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    if dims == (values.ndim - 1,) and values.size and values.flags.c_contiguous:
+        total = spread_of_rows(values.reshape(-1, values.shape[-1]))
+        if total is not None:
+            return total.reshape(values.shape[:-1] + (1,) if keepdim else values.shape[:-1])
     deviation = values - _average(values, dims, True)
     deviation *= deviation
-    return np.divide(add_up(deviation, dims, keepdim), values.dtype.type(freedom))
+    return add_up(deviation, dims, keepdim)

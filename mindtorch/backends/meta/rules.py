@@ -306,9 +306,8 @@ def index(promotion: None) -> Kernel:
     """Neighbouring indices put their dimensions where they stand, separated ones in front."""
 
     def kernel(input: Any, indices: Sequence[Any], out: Any = None) -> Any:
+        indices = [place for each in indices for place in _places(each)]
         given = [each for each in indices if each is not None]
-        if any(each.dtype == BOOL for each in given):
-            raise _depends_on_data("index.Tensor")
         places = [dim for dim, each in enumerate(indices) if each is not None]
         broadcast_shape = iterator.broadcast_shapes(*[each.shape for each in given])
         rest = [size for dim, size in enumerate(input.shape) if dim not in places]
@@ -317,6 +316,15 @@ def index(promotion: None) -> Kernel:
         return deliver(out, (*rest[:front], *broadcast_shape, *rest[front:]), input.dtype)
 
     return kernel
+
+
+def _places(index: Any) -> Sequence[Any]:
+    """An index; a mask as the places where it is true, if it has any data."""
+    if index is None or index.dtype != BOOL:
+        return [index]
+    if not isinstance(index, np.ndarray):
+        raise _depends_on_data("index.Tensor")
+    return np.nonzero(index)
 
 
 def index_select(promotion: str) -> Kernel:

@@ -8,14 +8,10 @@ from mindtorch.dispatch import ops
 from mindtorch.nn import functional as F
 from mindtorch.nn import init
 from mindtorch.nn.attention import canonical_mask
-from mindtorch.nn.modules.linear import Linear
+from mindtorch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 from mindtorch.tensor import Tensor
-
-
-class NonDynamicallyQuantizableLinear(Linear):
-    """The projection of what the heads found; printed by the name that it has in torch."""
 
 
 class MultiheadAttention(Module):

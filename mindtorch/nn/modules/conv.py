@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch.dispatch import ops
@@ -25,6 +26,7 @@ class _ConvNd(Module):
 
     dims = 0
     transposed = False
+    _op: Callable[..., Tensor]
 
     def __init__(
         self,
@@ -102,17 +104,6 @@ class _ConvNd(Module):
                 bound = 1 / math.sqrt(fan_in)
                 init.uniform_(self.bias, -bound, bound)
 
-    def _convolve(self, function: Any, input: Tensor) -> Tensor:
-        padding = self.padding
-        if self.padding_mode != "zeros":
-            input = F.pad(input, self._edge_padding, mode=self.padding_mode)
-            padding = (0,) * self.dims
-        parameters = self._parameters
-        # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
-        weight = parameters["weight"] if "weight" in parameters else self.weight
-        bias = parameters["bias"] if "bias" in parameters else self.bias
-        return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
-
     def extra_repr(self) -> str:
         ones, zeros = (1,) * self.dims, (0,) * self.dims
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
@@ -155,32 +146,40 @@ class _Forward(_ConvNd):
             dtype,
         )
 
+    def forward(self, input: Tensor) -> Tensor:
+        parameters = self._parameters if self._has_plain_lookup else ()
+        # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
+        weight = parameters["weight"] if "weight" in parameters else self.weight
+        return self._conv_forward(input, weight, parameters["bias"] if "bias" in parameters else self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The convolution with any weight: layers of other libraries call it with one that they compute."""
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._edge_padding, mode=self.padding_mode)
+            padding = (0,) * self.dims
+        return self._op(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
 
 class Conv1d(_Forward):
     """Convolution over one dimension."""
 
     dims = 1
-
-    def forward(self, input: Tensor) -> Tensor:
-        return self._convolve(ops.conv1d, input)
+    _op = staticmethod(ops.conv1d)
 
 
 class Conv2d(_Forward):
     """Convolution over two dimensions."""
 
     dims = 2
-
-    def forward(self, input: Tensor) -> Tensor:
-        return self._convolve(ops.conv2d, input)
+    _op = staticmethod(ops.conv2d)
 
 
 class Conv3d(_Forward):
     """Convolution over three dimensions."""
 
     dims = 3
-
-    def forward(self, input: Tensor) -> Tensor:
-        return self._convolve(ops.conv3d, input)
+    _op = staticmethod(ops.conv3d)
 
 
 class _Transposed(_ConvNd):
@@ -220,52 +219,71 @@ class _Transposed(_ConvNd):
             dtype,
         )
 
-    def _spread(self, function: Any, input: Tensor, output_size: Any) -> Tensor:
-        output_padding = self.output_padding if output_size is None else self._padding_for(input, output_size)
-        return function(
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        output_padding = self._output_padding(
+            input, output_size, self.stride, self.padding, self.kernel_size, self.dims, self.dilation
+        )
+        return self._op(
             input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation
         )
 
-    def _padding_for(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
+    def _output_padding(
+        self,
+        input: Tensor,
+        output_size: Any,
+        stride: Sequence[int],
+        padding: Sequence[int],
+        kernel_size: Sequence[int],
+        num_spatial_dims: int,
+        dilation: Sequence[int] | None = None,
+    ) -> Sequence[int]:
         """The output padding that gives the wanted size, which must be one that the stride allows."""
-        wanted = list(output_size)[-self.dims :]
+        if output_size is None:
+            return self.output_padding
+        wanted = _sizes_of_dimensions(output_size, input.ndim, num_spatial_dims)
+        sizes = input.shape[-num_spatial_dims:]
         smallest = [
             (n - 1) * s - 2 * p + d * (k - 1) + 1
-            for n, s, p, d, k in zip(
-                input.shape[-self.dims :], self.stride, self.padding, self.dilation, self.kernel_size
-            )
+            for n, s, p, d, k in zip(sizes, stride, padding, dilation or (1,) * num_spatial_dims, kernel_size)
         ]
-        largest = [low + step - 1 for low, step in zip(smallest, self.stride)]
+        largest = [low + step - 1 for low, step in zip(smallest, stride)]
         if not all(low <= size <= high for low, size, high in zip(smallest, wanted, largest)):
             raise ValueError(
                 f"requested an output size of {wanted}, but valid sizes range from {smallest} to {largest} "
-                f"(for an input of {list(input.shape[-self.dims:])})"
+                f"(for an input of {input.shape[2:]})"
             )
-        return tuple(size - low for size, low in zip(wanted, smallest))
+        return [size - low for size, low in zip(wanted, smallest)]
+
+
+def _sizes_of_dimensions(output_size: Sequence[int], ndim: int, dims: int) -> Sequence[int]:
+    """An output size without those of batch and channels."""
+    others = 2 if ndim == dims + 2 else 1
+    if len(output_size) == others + dims:
+        return output_size[others:]
+    if len(output_size) == dims:
+        return output_size
+    raise ValueError(
+        f"ConvTranspose{dims}D: for {ndim}D input, output_size must have {dims} or {others + dims} elements "
+        f"(got {len(output_size)})"
+    )
 
 
 class ConvTranspose1d(_Transposed):
     """The transpose of a convolution over one dimension."""
 
     dims = 1
-
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        return self._spread(ops.conv_transpose1d, input, output_size)
+    _op = staticmethod(ops.conv_transpose1d)
 
 
 class ConvTranspose2d(_Transposed):
     """The transpose of a convolution over two dimensions."""
 
     dims = 2
-
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        return self._spread(ops.conv_transpose2d, input, output_size)
+    _op = staticmethod(ops.conv_transpose2d)
 
 
 class ConvTranspose3d(_Transposed):
     """The transpose of a convolution over three dimensions."""
 
     dims = 3
-
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        return self._spread(ops.conv_transpose3d, input, output_size)
+    _op = staticmethod(ops.conv_transpose3d)

@@ -37,6 +37,8 @@ class HuberLoss(Loss):
     """The halved squared difference up to delta, and a straight line above it."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        if not isinstance(delta, (float, int)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         super().__init__(reduction=reduction)
         self.delta = delta
 

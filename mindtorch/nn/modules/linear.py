@@ -46,13 +46,17 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        parameters = self._parameters
+        parameters = self._parameters if self._has_plain_lookup else ()
         # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
         weight = parameters["weight"] if "weight" in parameters else self.weight
         return ops.linear(input, weight, parameters["bias"] if "bias" in parameters else self.bias)
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """The projection behind the heads of attention; printed by the name that it has in torch."""
 
 
 class Bilinear(Module):

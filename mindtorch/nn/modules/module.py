@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from mindtorch import errors
@@ -33,6 +33,7 @@ from mindtorch.nn.modules.global_hooks import (
 from mindtorch.nn.modules.state_dict import IncompatibleKeys as _IncompatibleKeys
 from mindtorch.nn.parameter import Buffer, Parameter
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 Self = TypeVar("Self", bound="Module")
 
@@ -49,6 +50,12 @@ _HOOK_TABLES = (
     "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
 )
+_COMPLEX_IS_NEW = (
+    "Complex modules are a new feature under active development whose design may change, and some modules might not "
+    "work as expected when using complex tensors as parameters or buffers. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work as "
+    "expected."
+)
 
 
 class Module:
@@ -58,7 +65,12 @@ class Module:
     dump_patches = False
     call_super_init = False  # whether `__init__` passes its arguments on to the next class
     _is_full_backward_hook: bool | None = None  # what the hooks in `_backward_hooks` are, if there ever was one
+    _has_plain_lookup = True  # whether members are what the tables say; layers then read these, which is faster
     training: bool
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._has_plain_lookup = cls.__getattr__ is Module.__getattr__
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if (args or kwargs) and not self.call_super_init:
@@ -201,12 +213,17 @@ class Module:
     # -------------------- traversal --------------------
 
     def _named_members(
-        self, table: str, prefix: str, recurse: bool, remove_duplicate: bool
+        self,
+        get_members_fn: Callable[[Module], Iterable[tuple[str, Any]]],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
+        """What a function finds in this module and in those below it; subclasses look for members of their own."""
         seen: set[int] = set()
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
-            for name, member in module.__dict__[table].items():
+            for name, member in get_members_fn(module):
                 if member is None or id(member) in seen:
                     continue
                 if remove_duplicate:
@@ -217,7 +234,7 @@ class Module:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """The parameters with their dotted names."""
-        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+        return self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters of this module and, with `recurse`, of those below it."""
@@ -227,7 +244,7 @@ class Module:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """The buffers with their dotted names."""
-        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+        return self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers of this module and, with `recurse`, of those below it."""
@@ -366,6 +383,8 @@ class Module:
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
             )
+        if dtype is not None and dtype.is_complex:
+            warn(_COMPLEX_IS_NEW, UserWarning)
         return self._apply(lambda tensor: _converted(tensor, device, dtype, non_blocking, memory_format))
 
     def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
@@ -461,11 +480,19 @@ class Module:
 
     def register_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(module, state_dict, prefix, local_metadata) after `state_dict`."""
+        return self._add_hook("_state_dict_hooks", states.OnlyWatches(hook))
+
+    def _register_state_dict_hook(self, hook: Callable) -> RemovableHandle:
+        """The same; the hook may return another dictionary."""
         return self._add_hook("_state_dict_hooks", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before loading."""
         return self._add_hook("_load_state_dict_pre_hooks", hook)
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable, with_module: bool = False) -> RemovableHandle:
+        """The same; the hook is told the module only if it asks for it."""
+        return self._add_hook("_load_state_dict_pre_hooks", hook if with_module else states.WithoutModule(hook))
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(module, incompatible_keys) after loading."""
@@ -526,7 +553,8 @@ class Module:
         return ""
 
     def __repr__(self) -> str:
-        extra = self.extra_repr().split("\n") if self.extra_repr() else []
+        text = self.extra_repr()
+        extra = text.split("\n") if text else []
         children = [f"({name}): {_addindent(repr(module), 2)}" for name, module in self._modules.items()]
         lines = extra + children
         if not lines:

@@ -41,7 +41,7 @@ class LayerNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        parameters = self._parameters
+        parameters = self._parameters if self._has_plain_lookup else ()
         # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
         weight = parameters["weight"] if "weight" in parameters else self.weight
         bias = parameters["bias"] if "bias" in parameters else self.bias

@@ -130,22 +130,31 @@ class ReplicationPad3d(_Pad):
     mode = "replicate"
 
 
-class CircularPad1d(_Pad):
+class _CircularPad(_Pad):
+    """Pads with the elements of the other side; it looks at the input first."""
+
+    mode = "circular"
+
+    def forward(self, input: Tensor) -> Tensor:
+        least = self.dims + 1
+        if input.ndim not in (least, least + 1):
+            raise ValueError(f"expected {least}D or {least + 1}D input (got {input.ndim}D input)")
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPad):
     """Pads the last dimension with the elements of the other side."""
 
     dims = 1
-    mode = "circular"
 
 
-class CircularPad2d(_Pad):
+class CircularPad2d(_CircularPad):
     """Pads the last two dimensions with the elements of the other side."""
 
     dims = 2
-    mode = "circular"
 
 
-class CircularPad3d(_Pad):
+class CircularPad3d(_CircularPad):
     """Pads the last three dimensions with the elements of the other side."""
 
     dims = 3
-    mode = "circular"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mindtorch.autograd.grad_mode import no_grad
@@ -42,8 +42,31 @@ def state_dict(module: Any, destination: dict | None, prefix: str, keep_vars: bo
         if child is not None:
             child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
     for hook in module._state_dict_hooks.values():
-        hook(module, destination, prefix, local_metadata)
+        replaced = hook(module, destination, prefix, local_metadata)
+        if replaced is not None:
+            destination = replaced
     return destination
+
+
+class OnlyWatches:
+    """A hook after `state_dict` that may change the dictionary, but not give another one."""
+
+    def __init__(self, hook: Callable) -> None:
+        self.hook = hook
+
+    def __call__(self, *args: Any) -> None:
+        if self.hook(*args) is not None:
+            raise RuntimeError("state_dict post-hook must return None")
+
+
+class WithoutModule:
+    """A hook before loading that is not told the module, as the older ones are. It can be copied with its module."""
+
+    def __init__(self, hook: Callable) -> None:
+        self.hook = hook
+
+    def __call__(self, module: Any, *args: Any) -> None:
+        self.hook(*args)
 
 
 def save_members(module: Any, destination: dict, prefix: str, keep_vars: bool) -> None:

@@ -91,11 +91,13 @@ class _TransformerLayer(Module):
         """A block around which x is passed on; normalized before or after it."""
         return x + compute(norm(x)) if self.norm_first else norm(x + compute(x))
 
-    def _attend_to_itself(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
-        result = self.self_attn(
-            x, x, x, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False
-        )
-        return self.dropout1(result[0])
+    # The blocks have torch's names and arguments: layers of other libraries replace one of them.
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        options = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "is_causal": is_causal}
+        return self.dropout1(self.self_attn(x, x, x, need_weights=False, **options)[0])
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
@@ -130,8 +132,11 @@ class TransformerEncoderLayer(_TransformerLayer):
     ) -> Tensor:
         padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", src_mask, "src_mask", src.dtype)
         mask = canonical_mask(src_mask, "src_mask", None, "", src.dtype)
-        x = self._block(src, self.norm1, lambda x: self._attend_to_itself(x, mask, padding, is_causal))
-        return self._block(x, self.norm2, lambda x: self.dropout2(self._feed_forward(x)))
+        x = self._block(src, self.norm1, lambda x: self._sa_block(x, mask, padding, is_causal))
+        return self._block(x, self.norm2, self._ff_block)
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        return self.dropout2(self._feed_forward(x))
 
 
 class TransformerDecoderLayer(_TransformerLayer):
@@ -165,22 +170,25 @@ class TransformerDecoderLayer(_TransformerLayer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        def attend_to_memory(x: Tensor) -> Tensor:
-            result = self.multihead_attn(
-                x,
-                memory,
-                memory,
-                attn_mask=memory_mask,
-                key_padding_mask=memory_key_padding_mask,
-                is_causal=memory_is_causal,
-                need_weights=False,
-            )
-            return self.dropout2(result[0])
-
         own = tgt_mask, tgt_key_padding_mask, tgt_is_causal
-        x = self._block(tgt, self.norm1, lambda x: self._attend_to_itself(x, *own))
-        x = self._block(x, self.norm2, attend_to_memory)
-        return self._block(x, self.norm3, lambda x: self.dropout3(self._feed_forward(x)))
+        others = memory_mask, memory_key_padding_mask, memory_is_causal
+        x = self._block(tgt, self.norm1, lambda x: self._sa_block(x, *own))
+        x = self._block(x, self.norm2, lambda x: self._mha_block(x, memory, *others))
+        return self._block(x, self.norm3, self._ff_block)
+
+    def _mha_block(
+        self,
+        x: Tensor,
+        mem: Tensor,
+        attn_mask: Tensor | None,
+        key_padding_mask: Tensor | None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        options = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "is_causal": is_causal}
+        return self.dropout2(self.multihead_attn(x, mem, mem, need_weights=False, **options)[0])
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        return self.dropout3(self._feed_forward(x))
 
 
 class TransformerEncoder(Module):
@@ -325,12 +333,15 @@ class Transformer(Module):
             norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)
             custom_decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
         self.decoder = custom_decoder
-        for parameter in self.parameters():
-            if parameter.ndim > 1:
-                init.xavier_uniform_(parameter)
+        self._reset_parameters()
         self.d_model = d_model
         self.nhead = nhead
         self.batch_first = batch_first
+
+    def _reset_parameters(self) -> None:
+        for parameter in self.parameters():
+            if parameter.ndim > 1:
+                init.xavier_uniform_(parameter)
 
     def forward(
         self,
