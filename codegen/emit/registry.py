@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..model import Model, Op
+from ..model import Argument, Model, Op
 from ..render import python_module, render, tuple_of
 from .batching import batched_ops
 from .forward_ad import has_jvp
@@ -147,9 +147,13 @@ def _kernel(model: Model, backend: str, op: Op) -> str | None:
 
 def _operands(op: Op) -> str:
     """How many arguments take part in promotion, where the rule would also count a factor behind them (`alpha`)."""
-    has_factor = any(each.kwarg_only and each.type.base == "Scalar" for each in op.schema.inputs)
-    count = len(op.schema.positional)
-    return f", operands={count}" if has_factor and op.shape in _ELEMENTWISE and count < _MOST_OPERANDS else ""
+    factors = [each for each in op.schema.inputs if _is_factor(each)]
+    count = len([each for each in op.schema.positional if each not in factors])
+    return f", operands={count}" if factors and op.shape in _ELEMENTWISE and count < _MOST_OPERANDS else ""
+
+
+def _is_factor(argument: Argument) -> bool:
+    return argument.type.base == "Scalar" and (argument.kwarg_only or argument.name == "alpha")
 
 
 def _promotion_or_kernel(model: Model, op: Op) -> str:

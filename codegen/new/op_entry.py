@@ -182,7 +182,10 @@ def _rules(draft: Draft) -> Iterator[Line]:
 
 
 def _no_shape(draft: Draft) -> Iterator[Line]:
-    """What stands in the place of a shape rule until there is one; a rule that is found replaces it."""
+    """What stands in the place of a shape rule until there is one; a rule that is found replaces it. Other packages
+    need none."""
+    if not draft.project.is_library:
+        return
     if "CPU" in _backends(draft) and any(result.type.holds_tensors for result in draft.schema.returns):
         yield Line("shape", "none", "no op is like it: name a rule, or a meta kernel, if its result can be foreseen")
 

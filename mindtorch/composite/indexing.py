@@ -356,7 +356,7 @@ def index_fill_tensor_(input, dim, index, value):
         raise RuntimeError(
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
-    if edge_of(value) is None and not state.interceptors:
+    if edge_of(value) is None and not (state.thread.dual_levels or state.thread.transforms):
         return index_fill_(input, dim, index, value.item())
     # By a mask: the gradient of the value has each place once, however often the index names it.
     wrapped = _check_filling(input, dim, index, value.is_complex())

@@ -370,7 +370,7 @@ def kron(input, other):
     right = (1,) * (rank - other.ndim) + tuple(other.shape)
     spread = [size for own in left for size in (own, 1)], [size for own in right for size in (1, own)]
     product = ops._unsafe_view(input, tuple(spread[0])) * ops._unsafe_view(other, tuple(spread[1]))
-    return ops._unsafe_view(product.contiguous(), tuple([a * b for a, b in zip(left, right, strict=True)]))
+    return ops._unsafe_view(product, tuple([a * b for a, b in zip(left, right, strict=True)]))
 
 
 def kron_out(input, other, out):

@@ -6,19 +6,16 @@ else does; a recorded result has the shape and dtype that its node expects a gra
 the shape and dtype that the rules of the op give. A mistake in a kernel is found at the call, and not in wrong numbers
 somewhere later.
 
-Kernels are watched, too: one that is given `out` puts its result there, none returns NumPy's scalars, and an error that
-NumPy raises in one names the op and what it was given.
+Kernels are watched, too: one that is given `out` puts its result there, and none returns NumPy's scalars.
 
 The variable is read when the program starts: without it, nothing here is ever asked.
 """
 
-import dis
 import os
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import unwrap
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -28,7 +25,6 @@ from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.keys import backend_named
 from mindtorch.dispatch.registry import KernelTable, OpEntry, kernel_table
 from mindtorch.dispatch.torch_dispatch import is_wanted
-from mindtorch.dtype import FROM_NUMPY
 from mindtorch.layout import strided
 from mindtorch.op_names import qualified
 from mindtorch.roots import root_of
@@ -233,27 +229,11 @@ def watched(table: KernelTable, array_class: Any) -> Callable:
 
     @wraps(kernel)
     def run(*args: Any, **kwargs: Any) -> Any:
-        try:
-            result = kernel(*args, **kwargs)
-        except (TypeError, ValueError) as error:
-            if not _is_raised_on_purpose(error.__traceback__):
-                _fail_kernel(table.op, kernel, f"raised {type(error).__name__}: {error}", _given(args), error)
-            raise
+        result = kernel(*args, **kwargs)
         _check_result(table.op, kernel, result, kwargs.get("out"))
         return result
 
     return run
-
-
-def _is_raised_on_purpose(traceback: TracebackType | None) -> bool:
-    """Whether an error comes from a `raise` in Python code that is not NumPy's."""
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    if traceback is None:
-        return True
-    code = traceback.tb_frame.f_code
-    is_raise = dis.opname[code.co_code[traceback.tb_lasti]] in ("RAISE_VARARGS", "RERAISE")
-    return is_raise and not traceback.tb_frame.f_globals.get("__name__", "").startswith("numpy")
 
 
 def _check_result(op: str, kernel: Callable, result: Any, out: Any) -> None:
@@ -274,14 +254,8 @@ def _fills(result: np.ndarray, out: np.ndarray) -> bool:
     return is_same or (result.shape != out.shape and result.dtype == out.dtype)
 
 
-def _given(args: Iterable[Any]) -> str:
-    arrays = [value for value in args if isinstance(value, np.ndarray)]
-    words = (f"{FROM_NUMPY[each.dtype].storage_name} {each.shape}" for each in arrays if each.dtype in FROM_NUMPY)
-    return f"it was given {', '.join(words)}; refuse what it does not take, as `loops(function, dtypes)` does"
-
-
-def _fail_kernel(op: str, kernel: Callable, what: str, advice: str, cause: Exception | None = None) -> None:
-    raise KernelError(f"{qualified(op)} has a kernel, {_name_of(kernel)}, that {what} ({advice})") from cause
+def _fail_kernel(op: str, kernel: Callable, what: str, advice: str) -> None:
+    raise KernelError(f"{qualified(op)} has a kernel, {_name_of(kernel)}, that {what} ({advice})")
 
 
 def switch_on() -> None:

@@ -4,7 +4,21 @@ import pytest
 
 from tests.harness import ADVICE
 
-torch = pytest.importorskip("torch", reason="parity tests need the peer extra: pip install 'mindtorch[peer]'")
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+class Skipped(pytest.Module):
+    """A module that is not imported, as PyTorch is not there."""
+
+    def collect(self):
+        pytest.skip("parity tests need the peer extra: pip install 'mindtorch[peer]'", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return Skipped.from_parent(parent, path=module_path) if torch is None else None
 
 
 def pytest_collection_modifyitems(items):

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
 import torch
 
 import mindtorch
 from tests.parity import opinfo
+from tests.parity.opinfo_choice import torch_tests
 from tests.parity.opinfo_derivatives import random_like, replaced
-from tests.parity.opinfo_shown import REASON, attempt, tensors
+from tests.parity.opinfo_shown import attempt, tensors
 
-modules = pytest.importorskip("torch.testing._internal.common_modules", reason=REASON, exc_type=ImportError)
+modules = torch_tests("common_modules")
 INFOS = tuple(
     info for info in modules.module_db if info.module_cls.__module__.startswith("torch.nn.modules.")
 )  # without those of quantized networks

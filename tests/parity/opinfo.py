@@ -13,16 +13,12 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleT
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 
 import mindtorch
+from tests.parity.opinfo_choice import torch_tests
 
-invocations = pytest.importorskip(
-    "torch.testing._internal.common_methods_invocations",
-    reason="the samples of operators are in torch's test suite, which needs the package expecttest",
-    exc_type=ImportError,
-)
+invocations = torch_tests("common_methods_invocations")
 
 DTYPES = (
     "bool",

@@ -1,4 +1,4 @@
-"""Which of torch's samples a run looks at: some, always the same ones, or all of them.
+"""The modules of torch's test suite, and which of its samples a run looks at: some, always the same, or all of them.
 
 MINDTORCH_SAMPLES=all takes all, MINDTORCH_SAMPLES_SEED=7 another choice.
 """
@@ -7,9 +7,21 @@ import os
 import random
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import patch
+
+import pytest
+import torch
+
+REASON = "the samples are in torch's test suite, which needs the package expecttest"
 
 ALL = os.environ.get("MINDTORCH_SAMPLES") == "all"
 SEED = int(os.environ.get("MINDTORCH_SAMPLES_SEED", "0"))
+
+
+def torch_tests(name: str) -> Any:
+    """A module of torch's test suite. Importing it must not forbid all programs to set the flags of cuDNN."""
+    with patch.object(torch.backends, "disable_global_flags"):
+        return pytest.importorskip(f"torch.testing._internal.{name}", reason=REASON, exc_type=ImportError)
 
 
 def chosen(things: Sequence, count: int) -> list:

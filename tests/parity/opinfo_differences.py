@@ -45,11 +45,12 @@ _DIFFERENT = {
         normal_number_mean pinverse scatter_reduce_prod sparse_mm_reduce sparse_sampled_addmm
         torch_ops_aten__safe_softmax_default triangular_solve
     """,
-    # Texts of refusals, dtypes and memory formats that torch refuses inside vmap, samples without elements.
+    # Texts of refusals, dtypes and memory formats that torch refuses inside vmap, samples without elements; of kron,
+    # products whose memory cannot be viewed.
     "batched": """
         __rmatmul__ _batch_norm_with_update _native_batch_norm_legit _upsample_bilinear2d_aa
         as_strided_partial_views bfloat16 cdouble cfloat chalf cov double float gather half index_fill
-        linalg_lu_solve linalg_pinv lu_solve masked_select matmul nanquantile native_batch_norm
+        kron linalg_lu_solve linalg_pinv lu_solve masked_select matmul nanquantile native_batch_norm
         native_group_norm nn_functional_batch_norm nn_functional_bilinear nn_functional_instance_norm
         nn_functional_multi_head_attention_forward nn_functional_rrelu quantile repeat_interleave to to_sparse
         unfold unfold_copy

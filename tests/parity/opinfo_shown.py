@@ -11,8 +11,6 @@ import numpy as np
 from tests.parity import opinfo
 from tests.parity.programs import every_warning
 
-REASON = "the samples are in torch's test suite, which needs the package expecttest"
-
 # How far two libraries' results may be apart, relative to the largest number of the result.
 TOLERANCES = {
     "float16": 4e-3,

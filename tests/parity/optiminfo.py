@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
 
 import mindtorch
 from tests.parity import opinfo
-from tests.parity.opinfo_shown import REASON, tensors
+from tests.parity.opinfo_choice import torch_tests
+from tests.parity.opinfo_shown import tensors
 
-optimizers = pytest.importorskip("torch.testing._internal.common_optimizers", reason=REASON, exc_type=ImportError)
+optimizers = torch_tests("common_optimizers")
 INFOS = tuple(optimizers.optim_db)
 STEPS = 3
 # How far two libraries may be apart: Muon computes with bfloat16.

@@ -158,30 +158,6 @@ def test_a_kernel_that_returns_something_else(checking, plant, op, kernel, call,
     assert message in str(caught.value)
 
 
-def subtracts(input, other, out=None):
-    return np.subtract(input, other)
-
-
-def reshapes(input, out=None):
-    return input.reshape(7)
-
-
-@pytest.mark.parametrize(
-    ("op", "kernel", "call", "error", "given"),
-    [
-        ("mul.Tensor", subtracts, "m * m", TypeError, "it was given Bool (3,), Bool (3,)"),
-        ("exp", reshapes, "x.exp()", ValueError, "it was given Float (3,)"),
-    ],
-)
-def test_an_error_of_numpy_names_op_and_dtypes(checking, plant, op, kernel, call, error, given):
-    plant(op, kernel)
-    with pytest.raises(debug.KernelError, match=error.__name__) as caught:
-        eval(call, {"x": torch.ones(3), "m": torch.ones(3) > 0})
-    assert f"aten::{op} has a kernel, tests.unit.test_debug.{kernel.__name__}, that raised" in str(caught.value)
-    assert given in str(caught.value)
-    assert isinstance(caught.value.__cause__, error)
-
-
 @pytest.mark.parametrize(
     ("call", "error"),
     [

@@ -1,5 +1,7 @@
 """The registry, `ops`, the trace, and what the dispatcher does besides calling."""
 
+from inspect import unwrap
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,7 @@ class TestRegistry:
         with pytest.raises(NotImplementedError):
             table[np.ndarray]
         table[np.ndarray] = len
-        assert table[np.ndarray] is len
+        assert unwrap(table[np.ndarray]) is len
 
     def test_built_in_kernels_are_registered_like_others(self):
         assert np.ndarray in kernel_table("mul.Tensor") and "CPU" in kernel_table("mul.Tensor").backends()

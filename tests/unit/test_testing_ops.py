@@ -131,7 +131,7 @@ def kernel_that_ignores_out(input, out=None):
 def test_an_out_that_stays_as_it_was_is_noticed(monkeypatch):
     monkeypatch.setitem(kernel_table("exp"), np.ndarray, kernel_that_ignores_out)
     found = {check.what: check for check in checks([EXP], SAMPLES)}
-    with pytest.raises(AssertionError, match=r"exp\.out does not write to the memory of `out`"):
+    with pytest.raises(AssertionError, match="does not write to the memory of `out`|ignored its `out`"):
         found["out= in float32"]()
 
 
