@@ -153,6 +153,7 @@ def _operands(op: Op) -> str:
 
 
 def _is_factor(argument: Argument) -> bool:
+    """A number that is given by name, or called as the factor of sums is, which some ops take by position."""
     return argument.type.base == "Scalar" and (argument.kwarg_only or argument.name == "alpha")
 
 

@@ -79,13 +79,14 @@ def test_rows_and_kernels(tmp_path):
     ("arguments", "rule"),
     [
         ("Tensor self, Tensor other, *, Scalar alpha=1", 'rules.broadcast("default", operands=2)'),
-        ("Tensor self, Tensor other, Scalar alpha=1", 'rules.broadcast("default")'),
+        ("Tensor self, Scalar other, Scalar alpha=1", 'rules.broadcast("default", operands=2)'),
+        ("Tensor self, Tensor other, Scalar beta=1", 'rules.broadcast("default")'),
         ("Tensor self, Tensor one, Tensor two, *, Scalar value=1", 'rules.broadcast("default")'),
         ("Tensor self, Scalar? min=None, Scalar? max=None", 'rules.broadcast("default")'),
         ("Tensor self, *, str? mode", 'rules.broadcast("default")'),
     ],
 )
-def test_a_factor_that_is_given_by_name_is_no_operand(arguments, rule, tmp_path):
+def test_a_factor_is_no_operand(arguments, rule, tmp_path):
     ops = f"""
         - func: f({arguments}) -> Tensor
           family: pointwise
