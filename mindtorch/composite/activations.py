@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mindtorch.autograd.outputs import write_out
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.promotion import can_cast, result_type
+from mindtorch.iterator import check_result_dtype
+from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor
 
 
@@ -68,13 +68,13 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 def glu_out(input: Tensor, dim: int, out: Tensor) -> Tensor:
     _halves(input, dim)
-    _check_castable(input.dtype, out.dtype)
+    check_result_dtype(input.dtype.numpy, out.dtype.numpy)
     return write_out(out, glu(input, dim))
 
 
 def glu_backward(grad_output: Tensor, input: Tensor, dim: int) -> Tensor:
     first, second = _halves(input, dim)
-    _check_castable(result_type(input, 1.0), input.dtype)
+    check_result_dtype(result_type(input, 1.0).numpy, input.dtype.numpy)
     _check_floating("glu_backward_cpu", input)
     gate = second.sigmoid()
     return ops.cat([gate * grad_output, (1 - gate) * gate * first * grad_output], dim)
@@ -83,13 +83,6 @@ def glu_backward(grad_output: Tensor, input: Tensor, dim: int) -> Tensor:
 def _check_floating(kernel: str, input: Tensor) -> None:
     if not input.is_floating_point():
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.storage_name}'")
-
-
-def _check_castable(result: Dtype, wanted: Dtype) -> None:
-    if not can_cast(result, wanted):
-        raise RuntimeError(
-            f"result type {result.storage_name} can't be cast to the desired output type {wanted.storage_name}"
-        )
 
 
 def _halves(input: Tensor, dim: int) -> tuple[Tensor, ...]:

@@ -11,8 +11,8 @@ from mindtorch.composite.pair_losses import hinge_embedding_loss as hinge_embedd
 from mindtorch.composite.pair_losses import poisson_nll_loss as poisson_nll_loss
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype
-from mindtorch.iterator import check_same_dtype
-from mindtorch.promotion import can_cast, result_type
+from mindtorch.iterator import check_result_dtype, check_same_dtype
+from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -46,10 +46,7 @@ def _check_huber(input: Tensor, target: Tensor, delta: float, own: dtype) -> Non
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     common = result_type(input, target)
-    if not can_cast(common, own):
-        raise RuntimeError(
-            f"result type {common.storage_name} can't be cast to the desired output type {own.storage_name}"
-        )
+    check_result_dtype(common.numpy, own.numpy)
     if not common.is_floating_point:
         raise NotImplementedError(f"\"huber_cpu\" not implemented for '{common.storage_name}'")
 

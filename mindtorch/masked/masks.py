@@ -157,6 +157,9 @@ class _Filled(Function):
         return grad_output._masked_data if is_masked_tensor(grad_output) else grad_output, None, None
 
 
-def expect_strided(op: str, input: Tensor) -> None:
-    if input.layout is not strided:
-        raise ValueError(f"masked {op} expects strided tensor (got {input.layout} tensor)")
+def filled_strided(op: str, input: Any, mask: Tensor | None, ord: Any = 2, ignoring: str = "") -> Tensor:
+    """The same for an operation on dense tensors only, which may ignore what another one, `ignoring`, does."""
+    data = filled(ignoring or op, input, mask, ord)
+    if data.layout is not strided:
+        raise ValueError(f"masked {op} expects strided tensor (got {data.layout} tensor)")
+    return data

@@ -5,7 +5,7 @@ from typing import Any
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import strided
-from mindtorch.masked.masks import canonical_dims, expect_strided, filled
+from mindtorch.masked.masks import canonical_dims, filled, filled_strided
 from mindtorch.masked.reductions import norm
 from mindtorch.tensor import Tensor
 
@@ -43,17 +43,14 @@ def cumprod(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Any = 
 def _prepared(op: str, ignoring: str, input: Tensor, dim: int, mask: Any) -> tuple[int, Tensor]:
     """The dimension, and the input with what another operation ignores in the place of masked-out elements."""
     axis = canonical_dims(dim, input.ndim)[0]
-    data = filled(ignoring, input, mask)
-    expect_strided(op, data)
-    return axis, data
+    return axis, filled_strided(op, input, mask, ignoring=ignoring)
 
 
 def normalize(
     input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Dtype | None = None, mask: Any = None
 ) -> Tensor:
     """The elements divided by their norm, or by `eps` if that is larger."""
-    data = filled("sum", input, mask)
-    expect_strided("normalize", data)
+    data = filled_strided("normalize", input, mask, ignoring="sum")
     length = norm(input, ord, dim, keepdim=True, dtype=dtype or input.dtype, mask=mask)
     return data / ops.maximum(length, length.new_full([], eps))
 

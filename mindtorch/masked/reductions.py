@@ -7,7 +7,7 @@ from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import float32, int8, int16, int32, int64, uint8
 from mindtorch.layout import strided
-from mindtorch.masked.masks import Dims, canonical_dims, expect_strided, filled, input_mask
+from mindtorch.masked.masks import Dims, canonical_dims, filled_strided, input_mask
 from mindtorch.tensor import Tensor
 
 _SUMMED_AS_INT64 = (uint8, boolean, int8, int16, int32)
@@ -18,8 +18,7 @@ def sum(
 ) -> Tensor:
     """The sum over dimensions."""
     dims = canonical_dims(dim, input.ndim)
-    data = filled("sum", input, mask)
-    expect_strided("sum", data)
+    data = filled_strided("sum", input, mask)
     return ops.sum(data, dims, bool(keepdim), dtype=_summed_dtype(input, dtype))
 
 
@@ -28,8 +27,7 @@ def prod(
 ) -> Tensor:
     """The product over dimensions."""
     dims = canonical_dims(dim, input.ndim)
-    data = filled("prod", input, mask)
-    expect_strided("prod", data)
+    data = filled_strided("prod", input, mask)
     result = data.to(_summed_dtype(input, dtype))
     for each in reversed(dims):
         result = result.prod(dim=each, keepdim=bool(keepdim))
@@ -44,8 +42,7 @@ def amax(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Dtype | None = None, mask: Any = None
 ) -> Tensor:
     """The largest element over dimensions."""
-    data = filled("amax", input, mask)
-    expect_strided("amax", data)
+    data = filled_strided("amax", input, mask)
     return ops.amax(data, canonical_dims(dim, data.ndim), bool(keepdim)).to(dtype or input.dtype)
 
 
@@ -53,8 +50,7 @@ def amin(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Dtype | None = None, mask: Any = None
 ) -> Tensor:
     """The smallest element over dimensions."""
-    data = filled("amin", input, mask)
-    expect_strided("amin", data)
+    data = filled_strided("amin", input, mask)
     return ops.amin(data, canonical_dims(dim, data.ndim), bool(keepdim)).to(dtype or input.dtype)
 
 
@@ -67,8 +63,7 @@ def argmax(
     mask: Any = None,
 ) -> Tensor:
     """Where the largest element is; in the input's dtype, if no other is asked for."""
-    data = filled("argmax", input, mask)
-    expect_strided("argmax", data)
+    data = filled_strided("argmax", input, mask)
     return ops.argmax(data, dim, bool(keepdim)).to(dtype or input.dtype)
 
 
@@ -81,8 +76,7 @@ def argmin(
     mask: Any = None,
 ) -> Tensor:
     """Where the smallest element is; in the input's dtype, if no other is asked for."""
-    data = filled("argmin", input, mask)
-    expect_strided("argmin", data)
+    data = filled_strided("argmin", input, mask)
     return ops.argmin(data, dim, bool(keepdim)).to(dtype or input.dtype)
 
 
@@ -115,8 +109,7 @@ def median(
     """The lower of the two elements in the middle."""
     axis = canonical_dims(dim, input.ndim)[0]
     is_float = input.is_floating_point()
-    data = filled("median", input if is_float else input.to(float32), mask)
-    expect_strided("median", data)
+    data = filled_strided("median", input if is_float else input.to(float32), mask)
     result = ops.nanmedian(data, axis, keepdim).values
     if is_float:
         return result
@@ -130,8 +123,7 @@ def logsumexp(
 ) -> Tensor:
     """The logarithm of the sum of the exponentials."""
     dims = canonical_dims(dim, input.ndim)
-    data = filled("logsumexp", input, mask)
-    expect_strided("logsumexp", data)
+    data = filled_strided("logsumexp", input, mask)
     return ops.logsumexp(data, dims, keepdim=keepdim).to(dtype or input.dtype)
 
 
@@ -145,8 +137,7 @@ def norm(
     mask: Any = None,
 ) -> Tensor:
     """The vector norm."""
-    data = filled("norm", input, mask, ord)
-    expect_strided("norm", data)
+    data = filled_strided("norm", input, mask, ord)
     dims = canonical_dims(dim, input.ndim)
     return ops.linalg_vector_norm(data, ord, dims, bool(keepdim), dtype=dtype or input.dtype)
 

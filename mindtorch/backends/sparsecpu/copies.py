@@ -14,13 +14,15 @@ from mindtorch.layout import strided
 from mindtorch.memory_format import contiguous_format
 
 
-def clone(input: SparseArray, memory_format: Any = None) -> SparseArray:
+def clone(input: Any, memory_format: Any = None) -> Any:
+    """A copy of coordinates or of a compressed array, which have no other order."""
     if memory_format is contiguous_format:
         raise RuntimeError("unsupported memory format option Contiguous")
     return input.copy()
 
 
-def detach(input: SparseArray) -> SparseArray:
+def detach(input: Any) -> Any:
+    """Of either, another array over the same memory."""
     return input.with_values(input.values)
 
 

@@ -12,6 +12,7 @@ from mindtorch import promotion, state
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.computing import MIXED
 from mindtorch.backends.sparsecpu.array import SparseArray
+from mindtorch.backends.sparsecpu.copies import clone, detach
 from mindtorch.backends.sparsecpu.pointwise import on_values_kernels
 from mindtorch.backends.sparsecpu.products import mm as mm_of_coordinates
 from mindtorch.backends.sparsecpu.shapes import select as select_of_coordinates
@@ -21,7 +22,6 @@ from mindtorch.backends.sparsecsrcpu.sparse import masked
 from mindtorch.dispatch.registry import kernel_table, register_kernels
 from mindtorch.geometry import wrap_dim
 from mindtorch.layout import sparse_csr
-from mindtorch.memory_format import contiguous_format
 
 # torch refuses these with a text of its own.
 _REFUSED = (
@@ -126,16 +126,6 @@ def _mixed(op: Any, dense: Any, own: CompressedArray, out: Any = None) -> Any:
 MIXED[CompressedArray] = _mixed
 
 # -------------------- copies and views --------------------
-
-
-def clone(input: CompressedArray, memory_format: Any = None) -> CompressedArray:
-    if memory_format is contiguous_format:
-        raise RuntimeError("unsupported memory format option Contiguous")
-    return input.copy()
-
-
-def detach(input: CompressedArray) -> CompressedArray:
-    return input.with_values(input.values)
 
 
 def fill(input: CompressedArray, value: Any, out: CompressedArray | None = None) -> CompressedArray:
